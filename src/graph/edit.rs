@@ -1,0 +1,289 @@
+//! Building and editing graphs. The steps here are mechanism: what moves with a node (control edges,
+//! attributes) is decided by rules, which call several steps.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::list::NodeList;
+use super::snapshot::{Snapshot, State};
+use super::{GraphId, GraphInfo, Input, ModelInfo, Node, NodeId, Output};
+
+/// Where a new node enters the node list of its graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    End,
+    /// Directly behind this node.
+    After(NodeId),
+}
+
+/// A private copy of a state. Reads go through [`State`]; `finish` makes the new snapshot.
+#[derive(Clone)]
+pub struct Edit {
+    state: State,
+    changed: bool,
+}
+
+impl std::ops::Deref for Edit {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl Edit {
+    pub(super) fn new(state: State) -> Edit {
+        Edit { state, changed: false }
+    }
+
+    /// Whether any step changed anything.
+    pub fn is_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// The new snapshot, or `before` itself when nothing changed.
+    pub fn finish(self, before: &Snapshot) -> Snapshot {
+        if self.changed { Snapshot::new(self.state) } else { before.clone() }
+    }
+
+    /// Adds `node` to the graph it names. Its topological id is that of the node it stands behind, or the
+    /// number of nodes already in the graph (`readwrite.md` 1.2).
+    pub fn add_node(&mut self, node: Node, place: Place) -> NodeId {
+        self.changed = true;
+        let id = NodeId(self.state.next_node);
+        self.state.next_node += 1;
+        let graph = node.graph;
+        let topo = match place {
+            Place::After(other) => self.state.topo_id(other),
+            Place::End => self.state.list(graph).count() as i64,
+        };
+        self.state.topo_new.insert(id, topo);
+        self.state.nodes.insert(id, Arc::new(node));
+        let mut list = self.state.lists.remove(&graph).unwrap_or_default();
+        match place {
+            Place::End => list.push(id),
+            Place::After(other) => list.insert_after(id, other),
+        }
+        self.state.lists.insert(graph, list);
+        id
+    }
+
+    /// Removes a node with all its edges and, recursively, its subgraphs.
+    pub fn remove_node(&mut self, id: NodeId) {
+        let Some(node) = self.state.nodes.get(&id).cloned() else { return };
+        self.changed = true;
+        for index in 0..node.inputs.len() as u32 {
+            self.disconnect(id.input(index));
+        }
+        for index in 0..node.outputs.len() as u32 {
+            for input in self.state.consumers(id.output(index)).collect::<Vec<_>>() {
+                self.disconnect(input);
+            }
+        }
+        for from in self.state.control_in(id).collect::<Vec<_>>() {
+            self.remove_control(from, id);
+        }
+        for to in self.state.control_out(id).collect::<Vec<_>>() {
+            self.remove_control(id, to);
+        }
+        for &graph in node.subgraphs.iter() {
+            for inner in self.state.list(graph).collect::<Vec<_>>() {
+                self.remove_node(inner);
+            }
+            self.state.graphs.remove(&graph);
+            self.state.lists.remove(&graph);
+        }
+        self.state.nodes.remove(&id);
+    }
+
+    /// Makes `from` the producer of `to`; the edge becomes the producer's last. An edge that `to` had is cut.
+    pub fn connect(&mut self, from: Output, to: Input) {
+        self.disconnect(to);
+        self.changed = true;
+        let seq = self.state.next_seq;
+        self.state.next_seq += 1;
+        self.state.in_edges.insert(to, (from, seq));
+        self.state.out_edges.insert((from, seq), to);
+    }
+
+    /// Cuts the data edge into `to`, if any.
+    pub fn disconnect(&mut self, to: Input) {
+        if let Some((from, seq)) = self.state.in_edges.remove(&to) {
+            self.changed = true;
+            self.state.out_edges.remove(&(from, seq));
+        }
+    }
+
+    /// Adds a control edge; `false` if it exists already (control edges form a set).
+    pub fn add_control(&mut self, from: NodeId, to: NodeId) -> bool {
+        if self.state.ctrl.contains_key(&(from, to)) {
+            return false;
+        }
+        self.changed = true;
+        let seq = self.state.next_seq;
+        self.state.next_seq += 1;
+        self.state.ctrl.insert((from, to), seq);
+        self.state.ctrl_out.insert((from, seq), to);
+        self.state.ctrl_in.insert((to, seq), from);
+        true
+    }
+
+    /// Removes a control edge; `false` if there is none.
+    pub fn remove_control(&mut self, from: NodeId, to: NodeId) -> bool {
+        let Some(seq) = self.state.ctrl.remove(&(from, to)) else { return false };
+        self.changed = true;
+        self.state.ctrl_out.remove(&(from, seq));
+        self.state.ctrl_in.remove(&(to, seq));
+        true
+    }
+
+    /// Changes what a node says of itself. The graph it belongs to must stay the same.
+    pub fn update_node(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
+        if let Some(node) = self.state.nodes.get_mut(&id) {
+            self.changed = true;
+            change(Arc::make_mut(node));
+        }
+    }
+
+    pub fn update_graph(&mut self, id: GraphId, change: impl FnOnce(&mut GraphInfo)) {
+        if let Some(graph) = self.state.graphs.get_mut(&id) {
+            self.changed = true;
+            change(Arc::make_mut(graph));
+        }
+    }
+
+    pub fn update_model(&mut self, change: impl FnOnce(&mut ModelInfo)) {
+        self.changed = true;
+        change(Arc::make_mut(&mut self.state.model));
+    }
+
+    /// Rewrites the node list of `graph`. `order` holds exactly the nodes of the graph.
+    pub fn set_list(&mut self, graph: GraphId, order: Vec<NodeId>) {
+        self.changed = true;
+        self.state.lists.insert(graph, NodeList::new(order));
+    }
+
+    pub fn set_registry(&mut self, order: Vec<GraphId>) {
+        self.changed = true;
+        self.state.registry = order.into();
+    }
+
+    /// Replaces all topological ids (`ids` is indexed by node number).
+    pub fn set_topo_ids(&mut self, ids: Vec<i64>) {
+        self.changed = true;
+        self.state.topo = Arc::new(ids);
+        self.state.topo_new = im::OrdMap::new();
+    }
+
+    pub fn set_topo_id(&mut self, node: NodeId, id: i64) {
+        self.changed = true;
+        self.state.topo_new.insert(node, id);
+    }
+}
+
+/// Builds the first snapshot of a model, in bulk. Add graphs (the root first), nodes in list order, then edges.
+#[derive(Default)]
+pub struct Builder {
+    model: ModelInfo,
+    graphs: Vec<GraphInfo>,
+    nodes: Vec<Node>,
+    topo: Vec<i64>,
+    edges: Vec<(Output, i64, Input)>,
+    controls: Vec<(NodeId, i64, NodeId)>,
+    parents: FxHashMap<GraphId, NodeId>,
+}
+
+impl Builder {
+    pub fn new(model: ModelInfo) -> Builder {
+        Builder { model, ..Builder::default() }
+    }
+
+    /// Adds a graph; the first one is the root. `info.parent` is set by [`Builder::own`].
+    pub fn graph(&mut self, info: GraphInfo) -> GraphId {
+        self.graphs.push(info);
+        GraphId(self.graphs.len() as u32 - 1)
+    }
+
+    /// Appends a node to the list of the graph it names, with the topological id that the file gives.
+    pub fn node(&mut self, node: Node, topo_id: i64) -> NodeId {
+        self.nodes.push(node);
+        self.topo.push(topo_id);
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.0 as usize]
+    }
+
+    /// A data edge. Consumers of one output are ordered by `rank`, then by the order of these calls.
+    pub fn edge(&mut self, from: Output, rank: i64, to: Input) {
+        self.edges.push((from, rank, to));
+    }
+
+    /// A control edge, ordered likewise. A second edge between the same nodes is dropped.
+    pub fn control(&mut self, from: NodeId, rank: i64, to: NodeId) {
+        self.controls.push((from, rank, to));
+    }
+
+    /// Appends `graph` to the subgraph instances of `node`. The caller has checked that it has no other owner.
+    pub fn own(&mut self, node: NodeId, graph: GraphId) {
+        let owner = &mut self.nodes[node.0 as usize];
+        owner.subgraphs = owner.subgraphs.iter().copied().chain([graph]).collect();
+        self.parents.insert(graph, node);
+    }
+
+    /// The snapshot. Of two edges into one input the last one stands.
+    pub fn finish(mut self) -> Snapshot {
+        let mut lists: Vec<Vec<NodeId>> = vec![Vec::new(); self.graphs.len()];
+        for (id, node) in (0u32..).zip(&self.nodes) {
+            lists[node.graph.0 as usize].push(NodeId(id));
+        }
+        for (graph, node) in self.parents {
+            self.graphs[graph.0 as usize].parent = Some(node);
+        }
+        // A stable sort by rank keeps the order of the calls among equals.
+        self.edges.sort_by_key(|(from, rank, _)| (*from, *rank));
+        let mut next_seq = 0u64;
+        let mut in_edges = Vec::with_capacity(self.edges.len());
+        for &(from, _, to) in &self.edges {
+            in_edges.push((to, (from, next_seq)));
+            next_seq += 1;
+        }
+        in_edges.sort_by_key(|(to, _)| *to);
+        in_edges.reverse();
+        in_edges.dedup_by_key(|(to, _)| *to);
+        in_edges.reverse();
+        let mut out_edges: Vec<_> = in_edges.iter().map(|&(to, (from, seq))| ((from, seq), to)).collect();
+        out_edges.sort_unstable_by_key(|(key, _)| *key);
+        self.controls.sort_by_key(|(from, rank, _)| (*from, *rank));
+        let mut ctrl = im::OrdMap::new();
+        let mut ctrl_out = im::OrdMap::new();
+        let mut ctrl_in = im::OrdMap::new();
+        for &(from, _, to) in &self.controls {
+            if ctrl.contains_key(&(from, to)) {
+                continue;
+            }
+            ctrl.insert((from, to), next_seq);
+            ctrl_out.insert((from, next_seq), to);
+            ctrl_in.insert((to, next_seq), from);
+            next_seq += 1;
+        }
+        Snapshot::new(State {
+            next_node: self.nodes.len() as u32,
+            next_seq,
+            nodes: (0u32..).zip(self.nodes).map(|(id, n)| (NodeId(id), Arc::new(n))).collect(),
+            registry: (1..self.graphs.len() as u32).map(GraphId).collect(),
+            lists: (0u32..).zip(lists).map(|(id, l)| (GraphId(id), NodeList::new(l))).collect(),
+            graphs: (0u32..).zip(self.graphs).map(|(id, g)| (GraphId(id), Arc::new(g))).collect(),
+            in_edges: in_edges.into_iter().collect(),
+            out_edges: out_edges.into_iter().collect(),
+            ctrl,
+            ctrl_out,
+            ctrl_in,
+            topo: Arc::new(self.topo),
+            topo_new: im::OrdMap::new(),
+            model: Arc::new(self.model),
+        })
+    }
+}

@@ -1,0 +1,198 @@
+//! Snapshots and what can be read from them.
+
+use std::sync::{Arc, OnceLock};
+
+use super::list::NodeList;
+use super::{Dense, Edit, GraphId, GraphInfo, Input, ModelInfo, Node, NodeId, Output};
+
+/// An immutable state of a model's graphs. Cloning is cheap; equality asks identity first.
+#[derive(Clone)]
+pub struct Snapshot(Arc<Inner>);
+
+struct Inner {
+    state: State,
+    dense: OnceLock<Dense>,
+}
+
+/// The persistent maps behind a [`Snapshot`] or an [`Edit`], and every read on them.
+#[derive(Clone)]
+pub struct State {
+    pub(super) nodes: im::OrdMap<NodeId, Arc<Node>>,
+    pub(super) graphs: im::OrdMap<GraphId, Arc<GraphInfo>>,
+    pub(super) lists: im::OrdMap<GraphId, NodeList>,
+    /// Subgraphs in the order of the root's registry (`readwrite.md` 1.2, "subgraph list").
+    pub(super) registry: Arc<[GraphId]>,
+    /// Producer of each connected input, and the sequence number of the edge.
+    pub(super) in_edges: im::OrdMap<Input, (Output, u64)>,
+    /// Consumers of each output in edge order: a new or re-targeted edge has the largest number.
+    pub(super) out_edges: im::OrdMap<(Output, u64), Input>,
+    pub(super) ctrl_in: im::OrdMap<(NodeId, u64), NodeId>,
+    pub(super) ctrl_out: im::OrdMap<(NodeId, u64), NodeId>,
+    pub(super) ctrl: im::OrdMap<(NodeId, NodeId), u64>,
+    /// Topological ids by node number as the last sort gave them, and those given since.
+    pub(super) topo: Arc<Vec<i64>>,
+    pub(super) topo_new: im::OrdMap<NodeId, i64>,
+    pub(super) next_node: u32,
+    pub(super) next_seq: u64,
+    pub(super) model: Arc<ModelInfo>,
+}
+
+impl std::ops::Deref for Snapshot {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.0.state
+    }
+}
+
+impl PartialEq for Snapshot {
+    /// Identity: two snapshots are equal when they are the same one. Comparing contents would walk both.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Snapshot {}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Snapshot({} nodes, {} graphs)", self.nodes.len(), self.graphs.len())
+    }
+}
+
+impl Snapshot {
+    pub(super) fn new(state: State) -> Snapshot {
+        Snapshot(Arc::new(Inner { state, dense: OnceLock::new() }))
+    }
+
+    /// Starts an edit. Nothing is copied that is not changed.
+    pub fn edit(&self) -> Edit {
+        Edit::new(self.0.state.clone())
+    }
+
+    /// The flat view, built on first use: O(nodes + edges).
+    pub fn dense(&self) -> &Dense {
+        self.0.dense.get_or_init(|| Dense::new(self))
+    }
+}
+
+impl State {
+    pub fn model(&self) -> &ModelInfo {
+        &self.model
+    }
+
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.nodes.contains_key(&node)
+    }
+
+    /// The node.
+    ///
+    /// # Panics
+    /// If the node is not in this state. Ids come from the state they are used with.
+    pub fn node(&self, node: NodeId) -> &Arc<Node> {
+        self.nodes.get(&node).expect("a node id is used with a state that has the node")
+    }
+
+    pub fn get_node(&self, node: NodeId) -> Option<&Arc<Node>> {
+        self.nodes.get(&node)
+    }
+
+    /// The graph; the same promise as [`State::node`].
+    pub fn graph(&self, graph: GraphId) -> &Arc<GraphInfo> {
+        self.graphs.get(&graph).expect("a graph id is used with a state that has the graph")
+    }
+
+    pub fn get_graph(&self, graph: GraphId) -> Option<&Arc<GraphInfo>> {
+        self.graphs.get(&graph)
+    }
+
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub fn graph_count(&self) -> usize {
+        self.graphs.len()
+    }
+
+    /// One more than the largest node number in use: the length of a table indexed by [`NodeId`].
+    pub fn node_slots(&self) -> usize {
+        self.next_node as usize
+    }
+
+    /// Every node by ascending id (not an order that a rule may see).
+    pub fn nodes_by_id(&self) -> impl Iterator<Item = (NodeId, &Arc<Node>)> {
+        self.nodes.iter().map(|(id, node)| (*id, node))
+    }
+
+    /// Subgraphs in registry order; the root is not among them.
+    pub fn registry(&self) -> impl Iterator<Item = GraphId> + '_ {
+        self.registry.iter().copied().filter(|g| self.graphs.contains_key(g))
+    }
+
+    /// Nodes directly in `graph`, in list order.
+    pub fn list(&self, graph: GraphId) -> impl Iterator<Item = NodeId> + '_ {
+        let list = self.lists.get(&graph);
+        list.into_iter().flat_map(NodeList::iter).filter(|n| self.nodes.contains_key(n))
+    }
+
+    /// "All nodes of g" (`layout.md` 2): list order, each node followed by the nodes of its subgraphs.
+    pub fn all_nodes(&self, graph: GraphId) -> Vec<NodeId> {
+        let mut order = Vec::new();
+        let mut stack: Vec<Box<dyn Iterator<Item = NodeId> + '_>> = vec![Box::new(self.list(graph))];
+        while let Some(top) = stack.last_mut() {
+            let Some(node) = top.next() else {
+                stack.pop();
+                continue;
+            };
+            order.push(node);
+            let subgraphs = &self.node(node).subgraphs;
+            for &subgraph in subgraphs.iter().rev() {
+                stack.push(Box::new(self.list(subgraph)));
+            }
+        }
+        order
+    }
+
+    /// The graph that owns the node that owns `graph`, or `None` for the root.
+    pub fn parent_graph(&self, graph: GraphId) -> Option<GraphId> {
+        self.graph(graph).parent.map(|node| self.node(node).graph)
+    }
+
+    pub fn producer(&self, input: Input) -> Option<Output> {
+        self.in_edges.get(&input).map(|(from, _)| *from)
+    }
+
+    /// Consumers of `output` in edge order.
+    pub fn consumers(&self, output: Output) -> impl Iterator<Item = Input> + '_ {
+        self.out_edges.range((output, 0)..=(output, u64::MAX)).map(|(_, input)| *input)
+    }
+
+    /// Whether `output` has exactly one data edge, and the consumer if so. O(log n).
+    pub fn sole_consumer(&self, output: Output) -> Option<Input> {
+        let mut consumers = self.consumers(output);
+        let first = consumers.next()?;
+        consumers.next().is_none().then_some(first)
+    }
+
+    /// Control predecessors in edge order.
+    pub fn control_in(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.ctrl_in.range((node, 0)..=(node, u64::MAX)).map(|(_, n)| *n)
+    }
+
+    /// Control successors in edge order.
+    pub fn control_out(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.ctrl_out.range((node, 0)..=(node, u64::MAX)).map(|(_, n)| *n)
+    }
+
+    pub fn has_control(&self, from: NodeId, to: NodeId) -> bool {
+        self.ctrl.contains_key(&(from, to))
+    }
+
+    /// The id that the last sort, or the insertion since, gave the node.
+    pub fn topo_id(&self, node: NodeId) -> i64 {
+        match self.topo_new.get(&node) {
+            Some(id) => *id,
+            None => self.topo.get(node.0 as usize).copied().unwrap_or(-1),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! anchorwatch: a declarative rule engine for memory conflicts in computation graphs.
+//!
+//! The rooms, from the ground up; a room imports only from those before it:
+//! `graph` (persistent snapshots and their analyses), `format` (files in and out),
+//! `lang` (the rule language), `db` (incremental queries), `engine` (passes and
+//! verdicts), `report` (what a person reads), `cli`.
+
+pub mod graph;
