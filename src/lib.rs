@@ -6,3 +6,4 @@
 //! verdicts), `report` (what a person reads), `cli`.
 
 pub mod graph;
+pub mod lang;
