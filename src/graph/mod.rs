@@ -10,6 +10,7 @@ mod intern;
 mod list;
 mod node;
 mod snapshot;
+mod symbols;
 mod tensor;
 mod value;
 
@@ -18,6 +19,7 @@ pub use edit::{Builder, Edit, Place};
 pub use intern::Sym;
 pub use node::{GraphInfo, ModelInfo, Node, NodeDetail, Port, Ports};
 pub use snapshot::{Snapshot, State};
+pub use symbols::{Group, GroupId, SymbolError, Symbols, SymbolsBuilder, compare_labels, label};
 pub use tensor::{Compression, Tensor, TensorDesc, dtype_bits};
 pub use value::{AttrValue, Attrs, Bytes, Extra, ExtraField, ListItems, ListValue, NamedAttrs, OpaqueGraph};
 

@@ -4,6 +4,8 @@
 //! *and* its complaints ([`Diagnostic`]s); one bad item costs one item.
 
 pub mod diagnostic;
+pub mod facts;
+pub mod hir;
 pub mod syntax;
 
 pub use diagnostic::{Diagnostic, Label, Level, Place};
