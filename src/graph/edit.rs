@@ -47,6 +47,16 @@ impl Edit {
         if self.changed { Snapshot::new(self.state) } else { before.clone() }
     }
 
+    /// Like [`Edit::finish`] for an edit that changed neither nodes, ports nor edges, only orders: the new
+    /// snapshot takes over the rows of the flat view of `before`.
+    pub(super) fn finish_reordered(self, before: &Snapshot) -> Snapshot {
+        if !self.changed {
+            return before.clone();
+        }
+        let dense = before.dense().reordered(&self.state);
+        Snapshot::with_dense(self.state, dense)
+    }
+
     /// Adds `node` to the graph it names. Its topological id is that of the node it stands behind, or the
     /// number of nodes already in the graph (`readwrite.md` 1.2).
     pub fn add_node(&mut self, node: Node, place: Place) -> NodeId {
@@ -56,7 +66,7 @@ impl Edit {
         let graph = node.graph;
         let topo = match place {
             Place::After(other) => self.state.topo_id(other),
-            Place::End => self.state.list(graph).count() as i64,
+            Place::End => self.state.lists.get(&graph).map_or(0, NodeList::live) as i64,
         };
         self.state.topo_new.insert(id, topo);
         self.state.nodes.insert(id, Arc::new(node));
@@ -95,6 +105,9 @@ impl Edit {
             self.state.lists.remove(&graph);
         }
         self.state.nodes.remove(&id);
+        if let Some(list) = self.state.lists.get_mut(&node.graph) {
+            list.removed_one();
+        }
     }
 
     /// Makes `from` the producer of `to`; the edge becomes the producer's last. An edge that `to` had is cut.
