@@ -300,3 +300,36 @@ impl Builder {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Sketch, bare_node, list_text, named};
+    use super::*;
+
+    #[test]
+    fn a_node_added_at_the_end_is_numbered_by_the_nodes_that_are_left() {
+        let before = Sketch::flat("a b c", "a>b");
+        let mut edit = before.edit();
+        let add = |edit: &mut Edit, name: &str, place| {
+            let node = edit.add_node(bare_node(name, GraphId::ROOT), place);
+            edit.topo_id(node)
+        };
+        assert_eq!(add(&mut edit, "d", Place::End), 3);
+        edit.remove_node(named(&before, "b"));
+        edit.remove_node(named(&before, "b"));
+        assert_eq!(add(&mut edit, "e", Place::End), 3);
+        add(&mut edit, "f", Place::After(named(&before, "a")));
+        assert_eq!(add(&mut edit, "g", Place::End), 5);
+        assert_eq!(list_text(&edit, GraphId::ROOT), "a f c d e g");
+    }
+
+    #[test]
+    fn a_graph_emptied_and_rewritten_counts_anew() {
+        let before = Sketch::flat("a b c", "");
+        let mut edit = before.edit();
+        edit.remove_node(named(&before, "a"));
+        edit.set_list(GraphId::ROOT, vec![named(&before, "c"), named(&before, "b")]);
+        let new = edit.add_node(bare_node("d", GraphId::ROOT), Place::End);
+        assert_eq!(edit.topo_id(new), 2);
+    }
+}

@@ -14,6 +14,8 @@ mod snapshot;
 mod sort;
 mod symbols;
 mod tensor;
+#[cfg(test)]
+mod testing;
 mod value;
 
 pub use dense::Dense;
