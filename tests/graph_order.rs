@@ -69,6 +69,8 @@ fn sizes_are_as_asked() {
     }
     assert_eq!(generate::chain(500).node_count(), 500);
     assert_eq!(generate::many_subgraphs(50).registry().count(), 50);
+    let nested = generate::peer_nested(10_000).registry().count();
+    assert!((45..=50).contains(&nested), "{nested} subgraphs, one per 200 nodes");
     let concat = generate::wide_concat(700);
     assert!(concat.nodes_by_id().any(|(_, node)| node.inputs.len() == 700));
     let variable = generate::one_variable(1000);
@@ -161,7 +163,7 @@ fn flat_rows_say_what_the_maps_say() {
 }
 
 #[test]
-fn a_million_levels_deep_is_no_deeper_than_the_heap() {
+fn depth_takes_heap_not_stack() {
     let chain = generate::chain(200_000);
     let mut edit = chain.edit();
     let backwards: Vec<NodeId> = chain.list(GraphId::ROOT).collect::<Vec<_>>().into_iter().rev().collect();

@@ -111,9 +111,6 @@ enum Names {
     Fixed(&'static [&'static str]),
 }
 
-/// The output names an input by a field of its description instead of a name.
-const REUSES_INPUT_0: bool = true;
-
 fn flags(keys: &[&str]) -> Vec<(Sym, AttrValue)> {
     keys.iter().map(|key| (Sym::new(key), AttrValue::Bool(true))).collect()
 }
@@ -123,6 +120,7 @@ struct Maker {
     random: Random,
     desc: Arc<TensorDesc>,
     reusing_desc: Arc<TensorDesc>,
+    /// Ports made before, by names and by whether they take over input 0.
     ports: HashMap<(Names, bool), Ports>,
     attrs: HashMap<&'static [&'static str], Attrs>,
     no_subgraphs: Arc<[GraphId]>,
@@ -136,7 +134,6 @@ struct Scope {
     graph: GraphId,
     /// Outputs that may be read, the latest last.
     pool: Vec<Output>,
-    /// Outputs that nobody has read yet, roughly: candidates for the graph's outputs.
     variables: Vec<Variable>,
 }
 
@@ -177,6 +174,7 @@ impl Maker {
 
     // Parts of nodes.
 
+    /// Ports that share one description; with `reuse` the one that says "lies in the memory of input 0".
     fn make_ports(&mut self, names: Names, reuse: bool) -> Ports {
         if let Some(ports) = self.ports.get(&(names, reuse)) {
             return ports.clone();
@@ -370,7 +368,7 @@ impl Maker {
             410..608 => _ = self.op(scope, "Add", &two, 1, Attrs::default()),
             608..662 => {
                 let inputs = self.make_ports(Names::Numbered("__input", 1), false);
-                let outputs = self.make_ports(Names::Numbered("__output", 1), REUSES_INPUT_0);
+                let outputs = self.make_ports(Names::Numbered("__output", 1), true);
                 self.add(scope, "Reshape", &[one], inputs, outputs, Attrs::default());
             }
             662..712 => _ = self.op(scope, "TensorMove", &[one], 1, Attrs::default()),
