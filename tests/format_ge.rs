@@ -37,10 +37,8 @@ fn assert_same_text(got: &[u8], want: &[u8]) {
 }
 
 fn dumps_in_ge_style() -> Vec<PathBuf> {
-    let mut files = vec![
-        graphs().join("ge_proto_00000001_Build.txt.gz"),
-        graphs().join("ge_proto_00056_Build.txt.gz"),
-    ];
+    let mut files =
+        vec![graphs().join("ge_proto_00000001_Build.txt.gz"), graphs().join("ge_proto_00056_Build.txt.gz")];
     files.extend(std::fs::read_dir(graphs().join("cases")).unwrap().map(|entry| entry.unwrap().path()));
     files.sort();
     files
@@ -101,4 +99,37 @@ fn one_line_style_is_printed_in_ge_style() {
     let printed = again(&data, Format::GeText);
     assert!(printed.starts_with(b"name: \"m\"\ngraph {\n  name: \"g\"\n  op {\n    name: \"data0\"\n"));
     assert_same_text(&again(&printed, Format::GeText), &printed);
+}
+
+/// Bytes written as hexadecimal numbers.
+fn unhex(text: &str) -> Vec<u8> {
+    text.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+}
+
+#[test]
+fn bad_files_say_what_is_wrong_and_where() {
+    // Each file is read with a limit of 4096 bytes.
+    let ctx = LoadContext { size_limit: 4096, ..LoadContext::default() };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_graphs");
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let data = match path.extension().and_then(|e| e.to_str()) {
+            Some("txt") => std::fs::read(&path).unwrap(),
+            Some("hex") => unhex(&std::fs::read_to_string(&path).unwrap()),
+            _ => continue,
+        };
+        count += 1;
+        let said = match load(&data, "", &ctx) {
+            Ok(loaded) => loaded.warnings.iter().map(|warning| format!("warning {warning}\n")).collect(),
+            Err(error) => format!("error {error}\n"),
+        };
+        let expected = std::fs::read_to_string(path.with_extension("expected")).unwrap();
+        if said != expected {
+            wrong.push(format!("{}\n  said     {said}  expected {expected}", path.display()));
+        }
+    }
+    assert!(count >= 15);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

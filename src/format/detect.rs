@@ -3,6 +3,9 @@
 
 use super::{Fields, Format, FormatError, Wire};
 
+const KNOWN: &str =
+    "known are `ge_proto` and `ge_onnx` dumps, `.air`, `.om`, ONNX, and the notation in files named `.graph`";
+
 /// How much of a text is looked at.
 const HEAD: usize = 1024;
 
@@ -46,9 +49,7 @@ fn text(data: &[u8], hint_name: &str) -> Result<Format, FormatError> {
         return Ok(Format::Notation);
     }
     let mut words = Words { rest: text };
-    let Some(first) = words.next() else {
-        return Err(FormatError::new("format::empty", "the file holds nothing but comments"));
-    };
+    let first = words.next().unwrap_or_default();
     match first {
         b"ir_version" | b"producer_name" => return Ok(Format::GeOnnx),
         b"graph" if words.rest.trim_ascii_start().starts_with(b"(") => {
@@ -67,10 +68,15 @@ fn text(data: &[u8], hint_name: &str) -> Result<Format, FormatError> {
         }
         _ => {}
     }
-    let word = String::from_utf8_lossy(first).into_owned();
-    let message = format!("the file begins with `{word}`, which no known kind of graph file does");
-    Err(FormatError::in_text("format::unknown", message, data, 0..0)
-        .with_help("known are `ge_proto` and `ge_onnx` dumps, `.air`, `.om`, ONNX, and the notation in files named `.graph`"))
+    let is_comment = |line: &&[u8]| line.is_empty() || line.starts_with(b"#");
+    let Some(line) = text.split(|b| *b == b'\n').map(<[u8]>::trim_ascii).find(|line| !is_comment(line))
+    else {
+        return Err(FormatError::new("format::empty", "the file holds nothing but comments"));
+    };
+    let start = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let start = String::from_utf8_lossy(&start[..start.len().min(20)]).into_owned();
+    let message = format!("the file begins with `{start}`, which no known kind of graph file does");
+    Err(FormatError::new("format::unknown", message).with_help(KNOWN))
 }
 
 /// Words outside strings and comments.
@@ -111,7 +117,7 @@ impl<'a> Iterator for Words<'a> {
 fn binary(data: &[u8]) -> Result<Format, FormatError> {
     let unknown = || {
         FormatError::at_byte("format::unknown", "the file is neither text nor a serialized model", 0)
-            .with_help("known are `ge_proto` and `ge_onnx` dumps, `.air`, `.om`, ONNX, and the notation in files named `.graph`")
+            .with_help(KNOWN)
     };
     let mut fields = Fields::new(data);
     // A model in which nothing tells has no graph either, and its reader says so.
