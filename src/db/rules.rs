@@ -37,6 +37,19 @@ pub struct EntryName<'db> {
     pub name: Sym,
 }
 
+/// A set of entries that are linked into one program.
+#[salsa::interned(debug)]
+pub struct Roots<'db> {
+    #[returns(ref)]
+    pub names: Vec<(Kind, Sym)>,
+}
+
+impl<'db> Roots<'db> {
+    pub fn of(db: &'db dyn Db, names: impl IntoIterator<Item = (Kind, Sym)>) -> Roots<'db> {
+        Roots::new(db, names.into_iter().collect::<Vec<_>>())
+    }
+}
+
 /// A shared syntax tree; equality asks identity first.
 #[derive(Clone, Debug)]
 pub struct Item(pub Arc<ast::Item>);
@@ -261,9 +274,10 @@ fn option_value(ty: &OptionType, text: &str) -> Result<OptionValue, String> {
     }
 }
 
-/// A linked program; equality is identity, since linking is repeated only when something it needs changed.
+/// A linked program, and the marks that it asks for. Marks are computed by queries of their own, so a program does
+/// not contain the attributes it mentions. Equality is identity: linking is repeated only when something changed.
 #[derive(Clone, Debug)]
-pub struct Linked(pub Arc<Program>);
+pub struct Linked(pub Arc<Program>, pub Arc<[Sym]>);
 
 impl PartialEq for Linked {
     fn eq(&self, other: &Self) -> bool {
@@ -271,13 +285,18 @@ impl PartialEq for Linked {
     }
 }
 
-/// The entry with everything that it mentions, directly or not, linked.
+/// The entries with everything that they mention, directly or not, linked.
 #[salsa::tracked(returns(ref))]
-pub fn program<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Linked {
+pub fn program<'db>(db: &'db dyn Db, rules: RuleSet, roots: Roots<'db>) -> Linked {
     let mut found: BTreeMap<(Kind, &'static str), Arc<Entry>> = BTreeMap::new();
-    let mut open = vec![(name.kind(db), name.name(db))];
+    let mut open = roots.names(db).clone();
+    let mut marks = BTreeSet::new();
     while let Some((kind, name)) = open.pop() {
         if found.contains_key(&(kind, name.as_str())) {
+            continue;
+        }
+        if kind == Kind::Attribute && !roots.names(db).contains(&(kind, name)) {
+            marks.insert(name.as_str());
             continue;
         }
         let Some(entry) = entry(db, rules, EntryName::new(db, kind, name)) else { continue };
@@ -297,7 +316,8 @@ pub fn program<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Li
         .map(|(name, value)| (*name, value.clone()))
         .collect();
     let entries = found.into_iter().map(|((kind, name), entry)| ((kind, Sym::new(name)), entry));
-    Linked(Arc::new(Program::link(entries, options)))
+    let marks = marks.into_iter().map(Sym::new).collect();
+    Linked(Arc::new(Program::link(entries, options)), marks)
 }
 
 /// A diagnostic with its places found in files.

@@ -6,14 +6,13 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::marks::{MarkTable, Place, anchor_value, group_value};
-use super::sides::{Leaf, Origin, SIDE_SLOTS};
+use super::sides::{Leaf, Origin};
 use crate::graph::{Anchor, GraphId, Sym, Symbols};
-use crate::lang::eval::{EntryId, Failure, Isolated, Machine, Reads, Value};
-use crate::lang::hir::ExprId;
-use crate::lang::hir::TextId;
+use crate::lang::eval::{EntryId, Failure, Isolated, Machine, Marks, Reads, Value};
+use crate::lang::hir::{CheckerAction, Entry, ExprId, TextId};
 
 /// Below this many pairs each pair is tried.
 const FEW_PAIRS: usize = 256;
@@ -254,7 +253,7 @@ impl Search<'_, '_, '_> {
             Form::Group => (first, second),
             Form::Pair { last, role } => {
                 let plays = |anchor| {
-                    role.iter().any(|&mark| crate::lang::eval::Marks::has(self.marks, anchor, mark))
+                    role.iter().any(|&mark| Marks::has(self.marks, anchor, mark))
                 };
                 let takes_second = if *last { plays(second) } else { !plays(first) };
                 if takes_second { (second, first) } else { (first, second) }
@@ -308,13 +307,24 @@ impl Search<'_, '_, '_> {
     fn act(&mut self, frame: &[Value]) -> Result<Vec<Isolated>, Failure> {
         match self.rule.action {
             Action::Body => {
-                self.machine.run_block(self.rule.entry, frame)?;
+                let entry = self.rule.entry;
+                let hir = self.machine.program().hir(entry).cloned();
+                if let Some(Entry::Checker(checker)) = hir.as_deref()
+                    && let CheckerAction::Body(block) = &checker.action
+                {
+                    self.machine.run(entry, block, frame)?;
+                }
                 Ok(self.machine.take_isolated())
             }
             Action::Isolate { target, reason } => {
                 let value = self.machine.eval(self.rule.entry, target, frame)?;
                 let frame: Arc<[Value]> = frame.to_vec().into();
-                Ok(value.as_anchor().into_iter().map(|anchor| Isolated { anchor, reason, frame: frame.clone() }).collect())
+                let entry = self.rule.entry;
+                Ok(value
+                    .as_anchor()
+                    .into_iter()
+                    .map(|anchor| Isolated { entry, anchor, reason, frame: frame.clone() })
+                    .collect())
             }
         }
     }
@@ -416,7 +426,7 @@ impl Search<'_, '_, '_> {
             if let Form::Pair { role, .. } = &rule.form
                 && !skip
             {
-                let plays = role.iter().any(|&mark| crate::lang::eval::Marks::has(self.marks, place.anchor, mark));
+                let plays = role.iter().any(|&mark| Marks::has(self.marks, place.anchor, mark));
                 signature.push(Value::Bool(plays));
             }
             for (entry, leaf) in leaves {
@@ -473,11 +483,3 @@ fn sorted(found: Found) -> Vec<Verdict> {
     verdicts.sort_by_key(|verdict| verdict.anchor);
     verdicts
 }
-
-/// Anchors that some verdict isolates.
-pub fn anchors(verdicts: &[GroupVerdict]) -> FxHashSet<Anchor> {
-    verdicts.iter().flat_map(|v| v.isolated.iter().map(|one| one.anchor)).collect()
-}
-
-/// The slots of a leaf's frame that hold the anchor must be sides of the pair.
-const _: () = assert!(SIDE_SLOTS.len() == 4);

@@ -54,6 +54,12 @@ impl PartialEq for Snapshot {
 
 impl Eq for Snapshot {}
 
+impl std::hash::Hash for Snapshot {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Snapshot({} nodes, {} graphs)", self.nodes.len(), self.graphs.len())
