@@ -3,7 +3,9 @@
 //! INVARIANT dense-ids: tables are indexed by [`NodeId`] number (`State::node_slots` long) or by anchor number;
 //! the anchors of one direction are numbered by node number, then index. Removed nodes own no anchors.
 
-use super::{GraphId, Input, NodeId, Output, Snapshot};
+use std::sync::Arc;
+
+use super::{GraphId, Input, Node, NodeId, Output, Snapshot};
 
 /// No producer.
 pub const NONE: u32 = u32::MAX;
@@ -18,6 +20,7 @@ pub struct Dense {
     consumer_start: Vec<u32>,
     consumers: Vec<u32>,
     order: Vec<NodeId>,
+    nodes: Vec<Option<Arc<Node>>>,
 }
 
 impl Dense {
@@ -26,11 +29,14 @@ impl Dense {
         let mut in_start = Vec::with_capacity(slots + 1);
         let mut out_start = Vec::with_capacity(slots + 1);
         let (mut in_node, mut out_node) = (Vec::new(), Vec::new());
+        let mut table = Vec::with_capacity(slots);
         let mut nodes = snapshot.nodes_by_id().peekable();
         for slot in 0..slots as u32 {
             in_start.push(in_node.len() as u32);
             out_start.push(out_node.len() as u32);
-            if let Some((id, node)) = nodes.next_if(|(id, _)| id.0 == slot) {
+            let entry = nodes.next_if(|(id, _)| id.0 == slot);
+            table.push(entry.map(|(_, node)| node.clone()));
+            if let Some((id, node)) = entry {
                 in_node.resize(in_node.len() + node.inputs.len(), id);
                 out_node.resize(out_node.len() + node.outputs.len(), id);
             }
@@ -46,6 +52,7 @@ impl Dense {
             in_node,
             out_node,
             order: snapshot.all_nodes(GraphId::ROOT),
+            nodes: table,
         };
         // Edges come sorted by output, then by edge order: exactly the rows.
         for ((from, _), to) in snapshot.out_edges.iter() {
@@ -63,6 +70,16 @@ impl Dense {
     /// All nodes of the root in all-nodes order.
     pub fn order(&self) -> &[NodeId] {
         &self.order
+    }
+
+    /// The node, or `None` if the snapshot has none of this number. O(1), unlike `State::get_node`.
+    pub fn node(&self, node: NodeId) -> Option<&Arc<Node>> {
+        self.nodes.get(node.0 as usize)?.as_ref()
+    }
+
+    /// Length of the tables indexed by node number.
+    pub fn slots(&self) -> usize {
+        self.nodes.len()
     }
 
     pub fn input_count(&self) -> usize {

@@ -56,7 +56,7 @@ impl Edit {
         let graph = node.graph;
         let topo = match place {
             Place::After(other) => self.state.topo_id(other),
-            Place::End => self.state.list(graph).count() as i64,
+            Place::End => self.state.lists.get(&graph).map_or(0, NodeList::live) as i64,
         };
         self.state.topo_new.insert(id, topo);
         self.state.nodes.insert(id, Arc::new(node));
@@ -95,6 +95,9 @@ impl Edit {
             self.state.lists.remove(&graph);
         }
         self.state.nodes.remove(&id);
+        if let Some(list) = self.state.lists.get_mut(&node.graph) {
+            list.forget();
+        }
     }
 
     /// Makes `from` the producer of `to`; the edge becomes the producer's last. An edge that `to` had is cut.

@@ -21,12 +21,24 @@ pub(super) struct NodeList {
     slots: Arc<rustc_hash::FxHashMap<NodeId, u32>>,
     inserted: im::OrdMap<PlaceKey, NodeId>,
     places: im::OrdMap<NodeId, PlaceKey>,
+    /// Entries that no removed node owns.
+    live: usize,
 }
 
 impl NodeList {
     pub fn new(nodes: Vec<NodeId>) -> NodeList {
         let slots = nodes.iter().zip(1u32..).map(|(&n, slot)| (n, slot)).collect();
-        NodeList { base: nodes.into(), slots: Arc::new(slots), ..NodeList::default() }
+        NodeList { live: nodes.len(), base: nodes.into(), slots: Arc::new(slots), ..NodeList::default() }
+    }
+
+    /// Number of nodes, removed ones not counted.
+    pub fn live(&self) -> usize {
+        self.live
+    }
+
+    /// Counts one entry as removed.
+    pub fn forget(&mut self) {
+        self.live = self.live.saturating_sub(1);
     }
 
     /// All entries in order, removed ones included.
@@ -70,13 +82,15 @@ impl NodeList {
         match new {
             Some(new) => self.put((slot, new), node),
             None => {
-                *self = NodeList::new(self.iter().collect());
+                let live = self.live;
+                *self = NodeList { live, ..NodeList::new(self.iter().collect()) };
                 self.insert_after(node, after);
             }
         }
     }
 
     fn put(&mut self, place: PlaceKey, node: NodeId) {
+        self.live += 1;
         self.inserted.insert(place, node);
         self.places.insert(node, place);
     }
