@@ -4,6 +4,7 @@
 //! *and* its complaints ([`Diagnostic`]s); one bad item costs one item.
 
 pub mod diagnostic;
+pub mod eval;
 pub mod facts;
 pub mod hir;
 pub mod syntax;
