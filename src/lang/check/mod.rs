@@ -13,12 +13,13 @@ mod lower;
 mod members;
 mod narrow;
 mod operators;
-
+mod rules;
 mod scope;
 mod statements;
 mod types;
+mod usage;
 
 pub use lower::lower;
-
+pub use rules::{RuleItem, rules};
 pub use scope::{ItemKey, MarkSig, Scope, Scoped, scope, title};
 pub use types::show;
