@@ -439,6 +439,7 @@ pub enum Entry {
     Skip {
         body: Body,
         when: ExprId,
+        reason: Option<TextId>,
     },
     Checker(Box<Checker>),
     /// `cells[row][column]` are variants of `result`.
@@ -502,6 +503,8 @@ pub struct Checker {
     pub body: Body,
     pub when: Option<ExprId>,
     pub action: CheckerAction,
+    /// Advice that goes with the finding, for either form.
+    pub help: Option<TextId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
