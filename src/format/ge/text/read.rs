@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::binary;
 use super::super::desc;
+use super::super::groups;
 use super::super::message::{DetailFields, GraphMsg, ListFields, ModelMsg, OpMsg, Pool, Text};
 use super::super::names::{DTYPE, LIST_TYPE};
 use super::memo::Memo;
@@ -483,7 +484,7 @@ impl<'a> Reader<'a> {
         let mut body = String::new();
         self.scan.copy_field(&name, 0, &mut body)?;
         let kept = self.opaque == 0;
-        if name != "attr_groups" || !kept {
+        if name != groups::NAME || !kept {
             self.note(&name, inside, at - name.len(), kept);
         }
         extra.push(ExtraField::Text { name: self.pool.name(&name), body: body.into() });
