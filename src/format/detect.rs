@@ -126,7 +126,8 @@ fn binary(data: &[u8]) -> Result<Format, FormatError> {
             Ok(Some(field)) => field,
             Ok(None) => return Ok(Format::GeBinary),
             Err(error) if error.code == "format::truncated" && fields.offset() > 0 => return Err(error),
-            Err(error) => return Err(first_bytes(data).then_some(error).unwrap_or_else(unknown)),
+            Err(error) if starts_like_a_model(data) => return Err(error),
+            Err(_) => return Err(unknown()),
         };
         match (field.number, field.value) {
             (1, Wire::Varint(_)) => return Ok(Format::Onnx),
@@ -139,22 +140,17 @@ fn binary(data: &[u8]) -> Result<Format, FormatError> {
 }
 
 /// Whether the file starts like a model, so that a mistake in it is worth telling.
-fn first_bytes(data: &[u8]) -> bool {
+fn starts_like_a_model(data: &[u8]) -> bool {
     matches!(data.first(), Some(0x08 | 0x0a | 0x10 | 0x3a))
 }
 
 /// A graph of either kind: in one, field 1 is the name and 6 the ops; in the other, 1 the nodes and 2 the name.
 fn graph(mut fields: Fields<'_>) -> Result<Format, FormatError> {
-    while let Some(field) = fields.next_field()? {
-        match field.number {
-            1 => {
-                let name = field.bytes()?;
-                let is_name = std::str::from_utf8(name).is_ok_and(|name| !name.contains(|c: char| c < ' '));
-                return Ok(if is_name { Format::GeBinary } else { Format::Onnx });
-            }
-            4 | 6 => return Ok(Format::GeBinary),
-            _ => return Ok(Format::Onnx),
-        }
-    }
-    Ok(Format::GeBinary)
+    let Some(field) = fields.next_field()? else { return Ok(Format::GeBinary) };
+    let is_name = |name: &[u8]| std::str::from_utf8(name).is_ok_and(|name| !name.contains(|c: char| c < ' '));
+    Ok(match field.number {
+        1 if is_name(field.bytes()?) => Format::GeBinary,
+        4 | 6 => Format::GeBinary,
+        _ => Format::Onnx,
+    })
 }

@@ -14,6 +14,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 pub use error::{FormatError, FormatWarning, Place};
+pub use gzip::inflate;
 pub use wire::{DEPTH_LIMIT, Field, Fields, Wire, Writer};
 
 use crate::graph::Snapshot;
@@ -84,6 +85,18 @@ pub fn load(bytes: &[u8], hint_name: &str, ctx: &LoadContext<'_>) -> Result<Load
 /// # Errors
 /// The format cannot be written, or cannot hold the graph.
 pub fn save(origin: &Loaded, now: &Snapshot, format: Format) -> Result<Vec<u8>, FormatError> {
+    save_with_warnings(origin, now, format).map(|(bytes, _)| bytes)
+}
+
+/// [`save`], and what the file cannot say although the graph does.
+///
+/// # Errors
+/// Those of [`save`].
+pub fn save_with_warnings(
+    origin: &Loaded,
+    now: &Snapshot,
+    format: Format,
+) -> Result<(Vec<u8>, Vec<FormatWarning>), FormatError> {
     match format {
         Format::GeText => Ok(ge::save_text(origin, now)),
         Format::GeBinary => ge::save_binary(origin, now),

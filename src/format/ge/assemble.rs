@@ -112,9 +112,12 @@ impl Assembler<'_> {
         let mut by_name: FxHashMap<&str, usize> = FxHashMap::default();
         by_name.reserve(graph.ops.len());
         for (at, op) in graph.ops.iter().enumerate() {
-            if by_name.insert(op.name.as_ref(), at).is_some() {
-                let message = format!("graph `{}` has two nodes named `{}`", graph.name, op.name);
-                return Err(self.error("format::duplicate_node", message, op.offset));
+            if by_name.contains_key(op.name.as_ref()) {
+                let message =
+                    format!("graph `{}` has two nodes named `{}`; edges mean the first", graph.name, op.name);
+                self.warn("format::duplicate_node", message, op.offset);
+            } else {
+                by_name.insert(op.name.as_ref(), at);
             }
         }
         let mut pending = self.entries(&graph.ops, &graph.name, &by_name)?;

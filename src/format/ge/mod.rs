@@ -8,6 +8,7 @@ mod binary;
 mod desc;
 mod disassemble;
 mod edges;
+mod groups;
 mod message;
 mod names;
 mod om;
@@ -57,22 +58,32 @@ fn finish(
     Ok(Loaded { snapshot, format, warnings, origin: Some(Arc::new(origin)) })
 }
 
+/// A file and what could not be said in it.
+pub type Saved = (Vec<u8>, Vec<FormatWarning>);
+
 /// Writes a text dump. Of `origin` only what a GE file left there is used.
-pub fn save_text(origin: &Loaded, now: &Snapshot) -> Vec<u8> {
-    text::print::print(&messages(origin, now)).into_bytes()
+pub fn save_text(origin: &Loaded, now: &Snapshot) -> Saved {
+    let (text, skipped) = text::print(&messages(origin, now));
+    (text.into_bytes(), left_out(skipped, "of a binary file have no name in a text dump"))
 }
 
 /// Writes a serialized model.
-pub fn save_binary(origin: &Loaded, now: &Snapshot) -> Result<Vec<u8>, FormatError> {
+pub fn save_binary(origin: &Loaded, now: &Snapshot) -> Result<Saved, FormatError> {
     /// Protobuf's own ceiling for one message.
     const MOST: usize = i32::MAX as usize;
-    let bytes = binary::write(&messages(origin, now));
+    let (bytes, skipped) = binary::write(&messages(origin, now));
     if bytes.len() > MOST {
         let message =
             format!("the model needs {} bytes, but one protobuf message holds at most {MOST}", bytes.len());
         return Err(FormatError::new("format::too_large", message).with_help("write a text dump instead"));
     }
-    Ok(bytes)
+    Ok((bytes, left_out(skipped, "of a text dump have no number in a binary file")))
+}
+
+fn left_out(count: usize, why: &str) -> Vec<FormatWarning> {
+    let message = format!("{count} unknown fields {why} and are left out");
+    let warning = FormatWarning { code: "format::left_out", message, place: Place::None };
+    (count > 0).then_some(warning).into_iter().collect()
 }
 
 fn messages<'s>(origin: &'s Loaded, now: &'s Snapshot) -> message::ModelMsg<'s> {

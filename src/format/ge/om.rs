@@ -88,7 +88,7 @@ impl Header {
         let what = "the partition table";
         let count = u32_at(data, HEADER, what)? as usize;
         let (first, entry) = if self.wide { (HEADER + 8, 24) } else { (HEADER + 4, 12) };
-        let table = count.checked_mul(entry).unwrap_or(usize::MAX);
+        let table = count.saturating_mul(entry);
         slice(data, first, table, what)?;
         for at in (0..count).map(|index| first + index * entry) {
             if u32_at(data, at, what)? != wanted {

@@ -43,11 +43,16 @@ impl Direction {
 /// Reads names, remembering the lists that many nodes share.
 #[derive(Default)]
 pub struct PortNames {
-    known: FxHashMap<(usize, usize), (Held, Arc<[Sym]>)>,
+    /// By address of both lists.
+    known: FxHashMap<(usize, usize), Known>,
 }
 
-/// Both lists, held so that their addresses stay theirs.
-type Held = (Arc<ListValue>, Arc<ListValue>);
+/// The names that two lists give.
+struct Known {
+    by_slot: Arc<[Sym]>,
+    /// Held so that their addresses stay theirs.
+    _lists: (Arc<ListValue>, Arc<ListValue>),
+}
 
 impl PortNames {
     /// The names by slot; empty for a slot without name.
@@ -60,8 +65,8 @@ impl PortNames {
         });
         let Some((names, slots)) = lists else { return Arc::from([]) };
         let key = (Arc::as_ptr(names).addr(), Arc::as_ptr(slots).addr());
-        let read = || ((names.clone(), slots.clone()), names_by_slot(names, slots));
-        self.known.entry(key).or_insert_with(read).1.clone()
+        let read = || Known { by_slot: names_by_slot(names, slots), _lists: (names.clone(), slots.clone()) };
+        self.known.entry(key).or_insert_with(read).by_slot.clone()
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::super::desc;
+use super::super::groups;
 use super::super::message::{DetailFields, GraphMsg, ListFields, ModelMsg, OpMsg, Pool};
 use crate::format::{Field, Fields, FormatError, FormatWarning, Place};
 use crate::graph::{
@@ -29,14 +30,6 @@ struct Unknown {
     count: usize,
     offset: usize,
     kept: bool,
-}
-
-/// The numbers of `attr_groups`, which are kept and not meant to be understood.
-mod groups {
-    pub const MODEL: u32 = 12;
-    pub const GRAPH: u32 = 12;
-    pub const OP: u32 = 11;
-    pub const DESC: u32 = 6;
 }
 
 impl<'a> Reader<'a> {

@@ -1,12 +1,15 @@
 //! From messages to bytes.
 
 use super::super::desc::restore_old_attributes;
+use super::super::groups;
 use super::super::message::{GraphMsg, ModelMsg, OpMsg};
 use crate::format::Writer;
-use crate::graph::{AttrValue, Attrs, ListItems, ListValue, NamedAttrs, Tensor, TensorDesc};
+use crate::graph::{
+    AttrValue, Attrs, Extra, ExtraField, ListItems, ListValue, NamedAttrs, Tensor, TensorDesc,
+};
 
-/// Encodes a whole model.
-pub fn write(model: &ModelMsg<'_>) -> Vec<u8> {
+/// Encodes a whole model; also tells how many fields have no binary form and were left out.
+pub fn write(model: &ModelMsg<'_>) -> (Vec<u8>, usize) {
     let mut w = Writer::new();
     w.str_or_default(1, &model.name);
     w.int64_or_default(2, i64::from(model.version));
@@ -15,8 +18,9 @@ pub fn write(model: &ModelMsg<'_>) -> Vec<u8> {
         w.message(7, |w| write_graph(w, graph));
     }
     write_attrs(&mut w, 11, &model.attrs);
-    w.extra(&model.extra);
-    w.finish()
+    write_extra(&mut w, groups::MODEL, &model.extra);
+    let skipped = w.skipped();
+    (w.finish(), skipped)
 }
 
 /// Encodes one graph on its own.
@@ -32,7 +36,7 @@ fn write_graph(w: &mut Writer, graph: &GraphMsg<'_>) {
     graph.output.iter().for_each(|s| w.str(5, s));
     graph.ops.iter().for_each(|op| w.message(6, |w| write_op(w, op)));
     write_attrs(w, 11, &graph.attrs);
-    w.extra(&graph.extra);
+    write_extra(w, groups::GRAPH, &graph.extra);
 }
 
 fn write_op(w: &mut Writer, op: &OpMsg<'_>) {
@@ -62,7 +66,7 @@ fn write_op(w: &mut Writer, op: &OpMsg<'_>) {
     op.output_desc.iter().for_each(|desc| w.message(34, |w| write_desc(w, desc)));
     op.subgraph_name.iter().for_each(|s| w.str(35, s));
     if let Some(detail) = detail {
-        w.extra(&detail.extra);
+        write_extra(w, groups::OP, &detail.extra);
     }
 }
 
@@ -93,7 +97,25 @@ fn write_desc(w: &mut Writer, desc: &TensorDesc) {
         }
         w.int64_or_default(21, compression.table_offset);
     }
-    w.extra(&desc.extra);
+    write_extra(w, groups::DESC, &desc.extra);
+}
+
+/// Unknown fields of a message that can hold attribute groups.
+fn write_extra(w: &mut Writer, number: u32, extra: &Extra) {
+    for field in extra.fields() {
+        let groups = match field {
+            ExtraField::Binary { encoded, .. } => {
+                w.raw(encoded);
+                continue;
+            }
+            ExtraField::Text { name, body } if **name == *groups::NAME => groups::to_binary(body),
+            ExtraField::Text { .. } => None,
+        };
+        match groups {
+            Some(groups) => w.bytes(number, &groups),
+            None => w.skip(),
+        }
+    }
 }
 
 fn write_attrs(w: &mut Writer, number: u32, attrs: &Attrs) {

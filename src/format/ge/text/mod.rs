@@ -4,8 +4,10 @@
 //! Promise: reading and printing an untouched dump of GE gives the same bytes.
 
 mod memo;
-pub mod print;
+mod print;
 mod read;
 mod scan;
 
+pub use print::{float, print, quote};
 pub use read::read;
+pub use scan::Scan;

@@ -7,17 +7,15 @@ use std::fmt::Write;
 
 use super::super::binary;
 use super::super::desc::restore_old_attributes;
+use super::super::groups;
 use super::super::message::{GraphMsg, ModelMsg, OpMsg};
 use super::super::names::{DTYPE, Enum, LIST_TYPE};
 use crate::graph::{
     AttrValue, Attrs, Extra, ExtraField, ListItems, ListValue, NamedAttrs, OpaqueGraph, Tensor, TensorDesc,
 };
 
-/// Unknown fields that have a known place among the others.
-const GROUPS: &str = "attr_groups";
-
-/// Prints a whole dump.
-pub fn print(model: &ModelMsg<'_>) -> String {
+/// Prints a whole dump; also tells how many fields have no name and were left out.
+pub fn print(model: &ModelMsg<'_>) -> (String, usize) {
     let mut p = Printer::default();
     p.string_or_default("name", &model.name);
     p.int_or_default("version", i64::from(model.version));
@@ -26,14 +24,15 @@ pub fn print(model: &ModelMsg<'_>) -> String {
         p.message("graph", |p| p.graph(graph));
     }
     p.attrs(&model.attrs);
-    p.extra(&model.extra);
-    p.out
+    p.extra(groups::MODEL, &model.extra);
+    (p.out, p.skipped)
 }
 
 #[derive(Default)]
 struct Printer {
     out: String,
     level: usize,
+    skipped: usize,
 }
 
 impl Printer {
@@ -127,7 +126,7 @@ impl Printer {
             self.message("op", |p| p.op(op));
         }
         self.attrs(&graph.attrs);
-        self.extra(&graph.extra);
+        self.extra(groups::GRAPH, &graph.extra);
     }
 
     fn op(&mut self, op: &OpMsg<'_>) {
@@ -137,7 +136,7 @@ impl Printer {
         self.strings("input", &op.input);
         self.attrs(&op.attrs);
         if let Some(detail) = detail {
-            self.groups(&detail.extra);
+            self.groups(groups::OP, &detail.extra);
             self.bool_or_default("has_out_attr", detail.has_out_attr);
         }
         self.int_or_default("id", op.id);
@@ -158,7 +157,7 @@ impl Printer {
         op.output_desc.iter().for_each(|desc| self.message("output_desc", |p| p.desc(desc)));
         self.strings("subgraph_name", &op.subgraph_name);
         if let Some(detail) = detail {
-            self.others(&detail.extra);
+            self.others(groups::OP, &detail.extra);
         }
     }
 
@@ -172,7 +171,7 @@ impl Printer {
         }
         self.string_or_default("layout", desc.layout.as_str());
         self.attrs(&desc.attrs);
-        self.groups(&desc.extra);
+        self.groups(groups::DESC, &desc.extra);
         self.bool_or_default("has_out_attr", desc.has_out_attr);
         self.int_or_default("size", desc.size);
         self.int_or_default("weight_size", desc.weight_size);
@@ -190,7 +189,7 @@ impl Printer {
             }
             self.int_or_default("cmps_tab_offset", compression.table_offset);
         }
-        self.others(&desc.extra);
+        self.others(groups::DESC, &desc.extra);
     }
 
     fn attrs(&mut self, attrs: &Attrs) {
@@ -226,7 +225,7 @@ impl Printer {
             AttrValue::Expression(bytes) => self.bytes("expression", bytes),
             AttrValue::Other(other) => {
                 self.value(&other.0);
-                self.extra(&other.1);
+                self.others(NO_GROUPS, &other.1);
             }
         }
     }
@@ -234,7 +233,7 @@ impl Printer {
     fn list(&mut self, list: &ListValue) {
         self.items(&list.items);
         self.enumeration("val_type", LIST_TYPE, list.val_type);
-        self.extra(&list.extra);
+        self.others(NO_GROUPS, &list.extra);
     }
 
     fn items(&mut self, items: &ListItems) {
@@ -257,7 +256,7 @@ impl Printer {
     fn named_attrs(&mut self, func: &NamedAttrs) {
         self.string_or_default("name", &func.name);
         self.attrs(&func.attrs);
-        self.extra(&func.extra);
+        self.others(NO_GROUPS, &func.extra);
     }
 
     fn tensor(&mut self, tensor: &Tensor) {
@@ -267,7 +266,7 @@ impl Printer {
         if !tensor.data.is_empty() {
             self.bytes("data", &tensor.data);
         }
-        self.extra(&tensor.extra);
+        self.others(NO_GROUPS, &tensor.extra);
     }
 
     fn opaque_graph(&mut self, graph: &OpaqueGraph) {
@@ -280,30 +279,49 @@ impl Printer {
     }
 
     /// Unknown fields of a message in which nothing stands behind the attribute groups.
-    fn extra(&mut self, extra: &Extra) {
-        self.groups(extra);
-        self.others(extra);
+    fn extra(&mut self, number: u32, extra: &Extra) {
+        self.groups(number, extra);
+        self.others(number, extra);
     }
 
-    fn groups(&mut self, extra: &Extra) {
-        self.unknown(extra, |name| name == GROUPS);
-    }
-
-    fn others(&mut self, extra: &Extra) {
-        self.unknown(extra, |name| name != GROUPS);
-    }
-
-    fn unknown(&mut self, extra: &Extra, which: impl Fn(&str) -> bool) {
-        for field in extra.fields() {
-            if let ExtraField::Text { name, body } = field
-                && which(name)
-            {
-                for line in body.lines() {
-                    self.start(line);
-                    self.out.push('\n');
-                }
+    /// The attribute groups, which have this number in this message.
+    fn groups(&mut self, number: u32, extra: &Extra) {
+        for field in extra.fields().iter().filter(|field| is_groups(field, number)) {
+            match field {
+                ExtraField::Text { body, .. } => self.lines(body),
+                ExtraField::Binary { encoded, .. } => match groups::to_text(encoded) {
+                    Some(body) => self.lines(&body),
+                    None => self.skipped += 1,
+                },
             }
         }
+    }
+
+    /// Unknown fields but for the attribute groups.
+    fn others(&mut self, number: u32, extra: &Extra) {
+        for field in extra.fields().iter().filter(|field| !is_groups(field, number)) {
+            match field {
+                ExtraField::Text { body, .. } => self.lines(body),
+                ExtraField::Binary { .. } => self.skipped += 1,
+            }
+        }
+    }
+
+    fn lines(&mut self, body: &str) {
+        for line in body.lines() {
+            self.start(line);
+            self.out.push('\n');
+        }
+    }
+}
+
+/// No field has this number.
+const NO_GROUPS: u32 = 0;
+
+fn is_groups(field: &ExtraField, number: u32) -> bool {
+    match field {
+        ExtraField::Text { name, .. } => **name == *groups::NAME && number != NO_GROUPS,
+        ExtraField::Binary { number: found, .. } => *found == number,
     }
 }
 
@@ -342,7 +360,7 @@ pub fn quote(out: &mut String, bytes: &[u8]) {
 }
 
 /// The shorter of C's `%.6g` and `%.9g` that reads back as the same number.
-fn float(value: f32) -> String {
+pub fn float(value: f32) -> String {
     if value.is_nan() {
         return "nan".to_owned();
     }

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::binary;
 use super::super::desc;
+use super::super::groups;
 use super::super::message::{DetailFields, GraphMsg, ListFields, ModelMsg, OpMsg, Pool, Text};
 use super::super::names::{DTYPE, LIST_TYPE};
 use super::memo::Memo;
@@ -84,14 +85,14 @@ impl<'a> Reader<'a> {
         let mut attrs = Vec::new();
         while let Some(name) = self.scan.field(None)? {
             match name {
-                b"name" => self.each(|r| Ok(model.name = r.scan.string()?))?,
+                b"name" => self.set(&mut model.name, |r| r.scan.string())?,
                 b"version" => self.each(|r| {
                     model.version = u32::try_from(r.scan.int(0, i64::from(u32::MAX))?).unwrap_or_default();
                     Ok(())
                 })?,
-                b"custom_version" => self.each(|r| Ok(model.custom_version = r.scan.string()?))?,
-                b"graph" => self.each_message(|r| Ok(model.graphs.push(r.graph()?)))?,
-                b"attr" => self.each_message(|r| Ok(attrs.push(r.attr()?)))?,
+                b"custom_version" => self.set(&mut model.custom_version, |r| r.scan.string())?,
+                b"graph" => self.push_message(&mut model.graphs, |r| r.graph())?,
+                b"attr" => self.push_message(&mut attrs, |r| r.attr())?,
                 _ => self.keep(name, "the model", &mut model.extra)?,
             }
         }
@@ -105,11 +106,11 @@ impl<'a> Reader<'a> {
         let close = Some(self.scan.open()?);
         while let Some(name) = self.scan.field(close)? {
             match name {
-                b"op" => self.each_message(|r| Ok(graph.ops.push(r.op()?)))?,
-                b"name" => self.each(|r| Ok(graph.name = r.scan.string()?))?,
-                b"input" => self.each(|r| Ok(graph.input.push(r.scan.string()?)))?,
-                b"output" => self.each(|r| Ok(graph.output.push(r.scan.string()?)))?,
-                b"attr" => self.each_message(|r| Ok(attrs.push(r.attr()?)))?,
+                b"op" => self.push_message(&mut graph.ops, |r| r.op())?,
+                b"name" => self.set(&mut graph.name, |r| r.scan.string())?,
+                b"input" => self.push(&mut graph.input, |r| r.scan.string())?,
+                b"output" => self.push(&mut graph.output, |r| r.scan.string())?,
+                b"attr" => self.push_message(&mut attrs, |r| r.attr())?,
                 _ => self.keep(name, "a graph", &mut graph.extra)?,
             }
         }
@@ -125,13 +126,13 @@ impl<'a> Reader<'a> {
         while let Some(name) = self.scan.field(close)? {
             match name {
                 b"attr" => self.each_message(|r| r.op_attr(&mut attrs))?,
-                b"input_desc" => self.each_message(|r| Ok(op.input_desc.push(r.op_desc()?)))?,
-                b"output_desc" => self.each_message(|r| Ok(op.output_desc.push(r.op_desc()?)))?,
-                b"name" => self.each(|r| Ok(op.name = r.scan.string()?))?,
-                b"type" => self.each(|r| Ok(op.ty = r.sym()?))?,
-                b"input" => self.each(|r| Ok(op.input.push(r.scan.string()?)))?,
-                b"id" => self.each(|r| Ok(op.id = r.scan.int64()?))?,
-                b"subgraph_name" => self.each(|r| Ok(op.subgraph_name.push(r.scan.string()?)))?,
+                b"input_desc" => self.push_message(&mut op.input_desc, |r| r.op_desc())?,
+                b"output_desc" => self.push_message(&mut op.output_desc, |r| r.op_desc())?,
+                b"name" => self.set(&mut op.name, |r| r.scan.string())?,
+                b"type" => self.set(&mut op.ty, |r| r.sym())?,
+                b"input" => self.push(&mut op.input, |r| r.scan.string())?,
+                b"id" => self.set(&mut op.id, |r| r.scan.int64())?,
+                b"subgraph_name" => self.push(&mut op.subgraph_name, |r| r.scan.string())?,
                 _ => self.detail(name, &mut detail)?,
             }
         }
@@ -142,18 +143,18 @@ impl<'a> Reader<'a> {
 
     fn detail(&mut self, name: &'a [u8], detail: &mut DetailFields) -> Result<()> {
         match name {
-            b"has_out_attr" => self.each(|r| Ok(detail.has_out_attr = r.scan.bool()?)),
-            b"stream_id" => self.each(|r| Ok(detail.stream_id = r.scan.int64()?)),
-            b"input_name" => self.each(|r| Ok(detail.input_name.push(r.name()?))),
-            b"src_name" => self.each(|r| Ok(detail.src_name.push(r.name()?))),
-            b"src_index" => self.each(|r| Ok(detail.src_index.push(r.scan.int64()?))),
-            b"dst_name" => self.each(|r| Ok(detail.dst_name.push(r.name()?))),
-            b"dst_index" => self.each(|r| Ok(detail.dst_index.push(r.scan.int64()?))),
-            b"input_i" => self.each(|r| Ok(detail.input_i.push(r.scan.int64()?))),
-            b"output_i" => self.each(|r| Ok(detail.output_i.push(r.scan.int64()?))),
-            b"workspace" => self.each(|r| Ok(detail.workspace.push(r.scan.int64()?))),
-            b"workspace_bytes" => self.each(|r| Ok(detail.workspace_bytes.push(r.scan.int64()?))),
-            b"is_input_const" => self.each(|r| Ok(detail.is_input_const.push(r.scan.bool()?))),
+            b"has_out_attr" => self.set(&mut detail.has_out_attr, |r| r.scan.bool()),
+            b"stream_id" => self.set(&mut detail.stream_id, |r| r.scan.int64()),
+            b"input_name" => self.push(&mut detail.input_name, |r| r.name()),
+            b"src_name" => self.push(&mut detail.src_name, |r| r.name()),
+            b"src_index" => self.push(&mut detail.src_index, |r| r.scan.int64()),
+            b"dst_name" => self.push(&mut detail.dst_name, |r| r.name()),
+            b"dst_index" => self.push(&mut detail.dst_index, |r| r.scan.int64()),
+            b"input_i" => self.push(&mut detail.input_i, |r| r.scan.int64()),
+            b"output_i" => self.push(&mut detail.output_i, |r| r.scan.int64()),
+            b"workspace" => self.push(&mut detail.workspace, |r| r.scan.int64()),
+            b"workspace_bytes" => self.push(&mut detail.workspace_bytes, |r| r.scan.int64()),
+            b"is_input_const" => self.push(&mut detail.is_input_const, |r| r.scan.bool()),
             _ => self.keep(name, "an op", &mut detail.extra),
         }
     }
@@ -218,25 +219,25 @@ impl<'a> Reader<'a> {
         let close = Some(self.scan.open()?);
         while let Some(name) = self.scan.field(close)? {
             match name {
-                b"name" => self.each(|r| Ok(desc.name = r.name()?))?,
-                b"dtype" => self.each(|r| Ok(desc.dtype = r.scan.enumeration(DTYPE)?))?,
-                b"shape" => self.each_message(|r| Ok(desc.shape = Some(r.shape()?)))?,
-                b"layout" => self.each(|r| Ok(desc.layout = r.sym()?))?,
-                b"attr" => self.each_message(|r| Ok(attrs.push(r.attr()?)))?,
-                b"has_out_attr" => self.each(|r| Ok(desc.has_out_attr = r.scan.bool()?))?,
-                b"size" => self.each(|r| Ok(desc.size = r.scan.int64()?))?,
-                b"weight_size" => self.each(|r| Ok(desc.weight_size = r.scan.int64()?))?,
-                b"reuse_input" => self.each(|r| Ok(desc.reuse_input = r.scan.bool()?))?,
-                b"output_tensor" => self.each(|r| Ok(desc.output_tensor = r.scan.bool()?))?,
-                b"device_type" => self.each(|r| Ok(desc.device_type = r.sym()?))?,
-                b"input_tensor" => self.each(|r| Ok(desc.input_tensor = r.scan.bool()?))?,
-                b"real_dim_cnt" => self.each(|r| Ok(desc.real_dim_cnt = r.scan.int64()?))?,
-                b"reuse_input_index" => self.each(|r| Ok(desc.reuse_input_index = r.scan.int64()?))?,
-                b"data_offset" => self.each(|r| Ok(desc.data_offset = r.scan.int64()?))?,
-                b"cmps_size" => self.each(|r| Ok(desc::compression(&mut desc).size = r.scan.int64()?))?,
-                b"cmps_tab" => self.each(|r| Ok(desc::compression(&mut desc).table = r.blob()?))?,
+                b"name" => self.set(&mut desc.name, |r| r.name())?,
+                b"dtype" => self.set(&mut desc.dtype, |r| r.scan.enumeration(DTYPE))?,
+                b"shape" => self.set_message(&mut desc.shape, |r| r.shape().map(Some))?,
+                b"layout" => self.set(&mut desc.layout, |r| r.sym())?,
+                b"attr" => self.push_message(&mut attrs, |r| r.attr())?,
+                b"has_out_attr" => self.set(&mut desc.has_out_attr, |r| r.scan.bool())?,
+                b"size" => self.set(&mut desc.size, |r| r.scan.int64())?,
+                b"weight_size" => self.set(&mut desc.weight_size, |r| r.scan.int64())?,
+                b"reuse_input" => self.set(&mut desc.reuse_input, |r| r.scan.bool())?,
+                b"output_tensor" => self.set(&mut desc.output_tensor, |r| r.scan.bool())?,
+                b"device_type" => self.set(&mut desc.device_type, |r| r.sym())?,
+                b"input_tensor" => self.set(&mut desc.input_tensor, |r| r.scan.bool())?,
+                b"real_dim_cnt" => self.set(&mut desc.real_dim_cnt, |r| r.scan.int64())?,
+                b"reuse_input_index" => self.set(&mut desc.reuse_input_index, |r| r.scan.int64())?,
+                b"data_offset" => self.set(&mut desc.data_offset, |r| r.scan.int64())?,
+                b"cmps_size" => self.set(&mut desc::compression(&mut desc).size, |r| r.scan.int64())?,
+                b"cmps_tab" => self.set(&mut desc::compression(&mut desc).table, |r| r.blob())?,
                 b"cmps_tab_offset" => {
-                    self.each(|r| Ok(desc::compression(&mut desc).table_offset = r.scan.int64()?))?;
+                    self.set(&mut desc::compression(&mut desc).table_offset, |r| r.scan.int64())?;
                 }
                 _ => self.keep(name, "a tensor description", &mut desc.extra)?,
             }
@@ -251,7 +252,7 @@ impl<'a> Reader<'a> {
         let close = Some(self.scan.open()?);
         while let Some(name) = self.scan.field(close)? {
             match name {
-                b"dim" => self.each(|r| Ok(dims.push(r.scan.int64()?)))?,
+                b"dim" => self.push(&mut dims, |r| r.scan.int64())?,
                 _ => self.drop(name, "a shape")?,
             }
         }
@@ -264,8 +265,8 @@ impl<'a> Reader<'a> {
         let close = Some(self.scan.open()?);
         while let Some(name) = self.scan.field(close)? {
             match name {
-                b"key" => self.each(|r| Ok(key = r.sym()?))?,
-                b"value" => self.each_message(|r| Ok(value = r.value()?))?,
+                b"key" => self.set(&mut key, |r| r.sym())?,
+                b"value" => self.set_message(&mut value, |r| r.value())?,
                 _ => self.drop(name, "a map entry")?,
             }
         }
@@ -327,17 +328,17 @@ impl<'a> Reader<'a> {
         let close = Some(self.scan.open()?);
         while let Some(name) = self.scan.field(close)? {
             match name {
-                b"s" => self.each(|r| Ok(list.s.push(r.blob()?)))?,
-                b"i" => self.each(|r| Ok(list.i.push(r.scan.int64()?)))?,
-                b"f" => self.each(|r| Ok(list.f.push(r.scan.float()?)))?,
-                b"b" => self.each(|r| Ok(list.b.push(r.scan.bool()?)))?,
-                b"bt" => self.each(|r| Ok(list.bt.push(r.blob()?)))?,
-                b"td" => self.each_message(|r| Ok(list.td.push(r.desc()?)))?,
-                b"t" => self.each_message(|r| Ok(list.t.push(r.tensor()?)))?,
-                b"g" => self.each_message(|r| Ok(list.g.push(r.opaque_graph()?)))?,
-                b"na" => self.each_message(|r| Ok(list.na.push(r.named_attrs()?)))?,
-                b"dt" => self.each(|r| Ok(list.dt.push(r.scan.int64()?)))?,
-                b"val_type" => self.each(|r| Ok(list.val_type = r.scan.enumeration(LIST_TYPE)?))?,
+                b"s" => self.push(&mut list.s, |r| r.blob())?,
+                b"i" => self.push(&mut list.i, |r| r.scan.int64())?,
+                b"f" => self.push(&mut list.f, |r| r.scan.float())?,
+                b"b" => self.push(&mut list.b, |r| r.scan.bool())?,
+                b"bt" => self.push(&mut list.bt, |r| r.blob())?,
+                b"td" => self.push_message(&mut list.td, |r| r.desc())?,
+                b"t" => self.push_message(&mut list.t, |r| r.tensor())?,
+                b"g" => self.push_message(&mut list.g, |r| r.opaque_graph())?,
+                b"na" => self.push_message(&mut list.na, |r| r.named_attrs())?,
+                b"dt" => self.push(&mut list.dt, |r| r.scan.int64())?,
+                b"val_type" => self.set(&mut list.val_type, |r| r.scan.enumeration(LIST_TYPE))?,
                 _ => self.keep(name, "a list", &mut list.extra)?,
             }
         }
@@ -350,8 +351,8 @@ impl<'a> Reader<'a> {
         let close = Some(self.scan.open()?);
         while let Some(name) = self.scan.field(close)? {
             match name {
-                b"name" => self.each(|r| Ok(named.name = r.name()?))?,
-                b"attr" => self.each_message(|r| Ok(attrs.push(r.attr()?)))?,
+                b"name" => self.set(&mut named.name, |r| r.name())?,
+                b"attr" => self.push_message(&mut attrs, |r| r.attr())?,
                 _ => self.keep(name, "a function", &mut named.extra)?,
             }
         }
@@ -364,8 +365,8 @@ impl<'a> Reader<'a> {
         let close = Some(self.scan.open()?);
         while let Some(name) = self.scan.field(close)? {
             match name {
-                b"desc" => self.each_message(|r| Ok(tensor.desc = Some(Arc::new(r.desc()?))))?,
-                b"data" => self.each(|r| Ok(tensor.data = r.blob()?))?,
+                b"desc" => self.set_message(&mut tensor.desc, |r| r.desc().map(Arc::new).map(Some))?,
+                b"data" => self.set(&mut tensor.data, |r| r.blob())?,
                 _ => self.keep(name, "a tensor", &mut tensor.extra)?,
             }
         }
@@ -398,11 +399,12 @@ impl<'a> Reader<'a> {
                 let close = Some(r.scan.open()?);
                 while let Some(name) = r.scan.field(close)? {
                     match name == item {
-                        true => r.each(|r| Ok(items.push(one(r)?)))?,
+                        true => r.push(&mut items, one)?,
                         false => r.drop(name, "a list of lists")?,
                     }
                 }
-                Ok(rows.push(items.into()))
+                rows.push(items.into());
+                Ok(())
             })?;
         }
         Ok(rows.into())
@@ -426,6 +428,42 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Reads a scalar field that is given once; the last value counts.
+    fn set<T>(&mut self, into: &mut T, mut one: impl FnMut(&mut Self) -> Result<T>) -> Result<()> {
+        self.each(|r| {
+            *into = one(r)?;
+            Ok(())
+        })
+    }
+
+    /// Reads a repeated scalar field.
+    fn push<T>(&mut self, into: &mut Vec<T>, mut one: impl FnMut(&mut Self) -> Result<T>) -> Result<()> {
+        self.each(|r| {
+            into.push(one(r)?);
+            Ok(())
+        })
+    }
+
+    /// Reads a message field that is given once; the last value counts.
+    fn set_message<T>(&mut self, into: &mut T, mut one: impl FnMut(&mut Self) -> Result<T>) -> Result<()> {
+        self.each_message(|r| {
+            *into = one(r)?;
+            Ok(())
+        })
+    }
+
+    /// Reads a repeated message field.
+    fn push_message<T>(
+        &mut self,
+        into: &mut Vec<T>,
+        mut one: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<()> {
+        self.each_message(|r| {
+            into.push(one(r)?);
+            Ok(())
+        })
+    }
+
     fn sym(&mut self) -> Result<Sym> {
         Ok(Sym::new(&self.scan.string()?))
     }
@@ -446,7 +484,7 @@ impl<'a> Reader<'a> {
         let mut body = String::new();
         self.scan.copy_field(&name, 0, &mut body)?;
         let kept = self.opaque == 0;
-        if name != "attr_groups" || !kept {
+        if name != groups::NAME || !kept {
             self.note(&name, inside, at - name.len(), kept);
         }
         extra.push(ExtraField::Text { name: self.pool.name(&name), body: body.into() });

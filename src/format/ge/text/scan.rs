@@ -30,8 +30,10 @@ pub enum Values {
 }
 
 impl<'a> Scan<'a> {
+    /// The start of a file, behind a byte order mark if it has one.
     pub fn new(text: &'a [u8]) -> Scan<'a> {
-        Scan { text, at: 0, depth: 0 }
+        let at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        Scan { text, at, depth: 0 }
     }
 
     /// Offset of the next byte.
@@ -464,7 +466,7 @@ impl<'a> Scan<'a> {
                 Some(b'"' | b'\'') => {
                     let bytes = self.bytes()?;
                     out.push_str(": ");
-                    super::print::quote(out, &bytes);
+                    super::quote(out, &bytes);
                     out.push('\n');
                 }
                 _ if self.word().is_empty() => return Err(self.expected("a value")),
