@@ -5,6 +5,7 @@
 //! the operators that make a graph a graph; it knows no rule.
 
 mod error;
+pub mod notation;
 mod wire;
 
 use std::any::Any;
