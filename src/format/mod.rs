@@ -8,6 +8,7 @@ mod detect;
 mod error;
 mod ge;
 mod gzip;
+pub mod notation;
 mod wire;
 
 use std::any::Any;
