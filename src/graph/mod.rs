@@ -6,6 +6,7 @@
 
 mod dense;
 mod edit;
+mod equal;
 mod intern;
 mod list;
 mod node;
@@ -20,6 +21,7 @@ mod value;
 
 pub use dense::Dense;
 pub use edit::{Builder, Edit, Place};
+pub use equal::{Compared, Difference, difference, equal_up_to_inserted};
 pub use intern::Sym;
 pub use node::{GraphInfo, ModelInfo, Node, NodeDetail, Port, Ports};
 pub use reach::{Reach, ReachScratch};
