@@ -119,7 +119,7 @@ fn foreign_operators(text: &str, tokens: &[Token]) -> Vec<Diagnostic> {
 /// How high the tree between two brackets gets, from what stands there.
 #[derive(Clone, Copy, Default)]
 struct Frame {
-    /// `not`, `-`, `then`, `else`, quantifiers: each nests what follows.
+    /// `not`, `-`, `if … then`, quantifiers: each nests what follows.
     prefixes: u32,
     /// Operators of one level pile up to the left.
     operators: u32,
@@ -146,7 +146,7 @@ const BEFORE_OPERAND: [&str; 17] = [
 ];
 
 /// Text that would make a tree too deep. Counts too much rather than too little: a frame is counted from its
-/// bracket, `,`, `;`, `=>` or from where two operands meet, one of them a word that begins a statement or clause.
+/// bracket, `,`, `;`, `=`, `=>` or from where two operands meet, one of them a word that begins a statement or clause.
 fn too_deep(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
     let mut outer: Vec<Frame> = Vec::new();
     let mut outer_prefixes = 0;
@@ -174,7 +174,7 @@ fn too_deep(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
                 outer_prefixes -= frame.prefixes;
                 frame.operand = frame.operand.max(height);
             }
-            "," | ";" | "=>" => frame = Frame::default(),
+            "," | ";" | "=" | "=>" => frame = Frame::default(),
             "let" | "isolate" | "set" | "for" | "when" | "require" | "at" | "report" | "give" | "if"
             | "expect"
                 if was_operand =>
@@ -182,8 +182,7 @@ fn too_deep(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
                 frame = Frame::default();
             }
             "." => frame.operand += 1,
-            "not" | "all" | "any" | "count" | "find" => frame.prefixes += 1,
-            "then" | "else" => frame.prefixes += 1,
+            "not" | "all" | "any" | "count" | "find" | "then" => frame.prefixes += 1,
             "-" if !was_operand => frame.prefixes += 1,
             "or" | "and" | "in" | "where" | "is" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "??" | ".."
             | "+" | "-" | "*" | "/" | "%" => frame.operator(),

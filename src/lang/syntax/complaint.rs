@@ -132,13 +132,14 @@ fn general(text: &str, stuck: &Stuck) -> Diagnostic {
         Some(TokenKind::Text { .. }) => "a string".to_owned(),
         Some(_) => format!("`{found}`"),
     };
-    let after = if before.is_empty() || !(wants.expression || wants.list(before).len() == 1) {
-        String::new()
-    } else if before.starts_with('"') {
-        " after the string".to_owned()
-    } else {
-        format!(" after `{before}`")
-    };
+    let after =
+        if before.is_empty() || !(wants.expression || !wants.operator && wants.list(before).len() == 1) {
+            String::new()
+        } else if before.starts_with('"') {
+            " after the string".to_owned()
+        } else {
+            format!(" after `{before}`")
+        };
     let expected = one_of(&wants.list(before));
     let message = if expected.is_empty() {
         format!("{found_words} can't stand here")
@@ -150,8 +151,6 @@ fn general(text: &str, stuck: &Stuck) -> Diagnostic {
     let near = || did_you_mean(found, wants.keywords.iter().copied()).filter(|near| near != found);
     if let (Some(TokenKind::Word), Some(near)) = (found_kind, near()) {
         diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
-    } else if wants.marks.contains(&"=>") {
-        diagnostic = diagnostic.help("a case is written `condition => value`");
     }
     diagnostic
 }
@@ -207,6 +206,9 @@ fn wants(positives: &[Rule]) -> Wants {
     for rule in positives {
         wants.add(*rule);
     }
+    if wants.keywords.contains(&"nothing") {
+        wants.keywords = EXPECTATIONS.to_vec();
+    }
     wants
 }
 
@@ -250,6 +252,7 @@ impl Wants {
             | Rule::index
             | Rule::kw_is
             | Rule::kw_where => self.operator = true,
+            Rule::attr_access | Rule::has_access | Rule::kw_has | Rule::kw_has_attr => self.name = true,
             Rule::name | Rule::member | Rule::dotted | Rule::case_name => self.name = true,
             Rule::text => self.noun("a text"),
             Rule::string | Rule::doc => self.noun("a string"),
@@ -257,7 +260,7 @@ impl Wants {
             Rule::node_name | Rule::node_word | Rule::anchor => self.noun("the name of a node"),
             Rule::ty | Rule::base_type | Rule::list_type | Rule::option_type => self.noun("a type"),
             Rule::literal | Rule::row => self.noun("a name, a string or a number"),
-            Rule::set_term => self.group("a set name", &[]),
+            Rule::set_term => self.noun("a set name or `{`"),
             Rule::statement => self.group("a statement", &STATEMENTS),
             Rule::clause => self.group("a clause", &CLAUSES),
             Rule::expect => self.words(&["expect"]),
@@ -301,11 +304,7 @@ impl Wants {
     }
 }
 
-/// The word of a keyword's rule; of a larger rule the word it begins with is reported by pest itself.
+/// The word of a keyword's rule.
 fn keyword(rule: Rule) -> Option<&'static str> {
-    let name = crate::graph::Sym::new(&format!("{rule:?}")).as_str();
-    if let Some(word) = name.strip_prefix("kw_") {
-        return Some(word);
-    }
-    EXPECTATIONS.iter().find(|word| name.strip_prefix("expect_") == Some(**word)).copied()
+    crate::graph::Sym::new(&format!("{rule:?}")).as_str().strip_prefix("kw_")
 }
