@@ -349,7 +349,7 @@ pub fn diagnostics(db: &dyn Db, rules: RuleSet) -> Vec<FileDiagnostic> {
         let lowered = lowered(db, rules, id);
         found.extend(lowered.diagnostics.iter().map(|d| (Some(key), d.clone())));
         if let Some(tree) = item(db, id) {
-            whole.push(RuleItem { key, item: tree.0, lowered: lowered.clone() });
+            whole.push(RuleItem { key, item: tree.0, uses: lowered.uses.clone() });
         }
     }
     let sound = found.iter().all(|(_, d)| d.level < crate::lang::Level::Error) && at_file.is_empty();

@@ -11,9 +11,10 @@ mod conflicts;
 mod marks;
 mod pairs;
 mod queries;
+mod render;
 mod run;
 mod search;
 mod session;
 mod sides;
 
-pub use session::{EntryInfo, RuleDiagnostic, RuleSources, RunError, Session};
+pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};

@@ -144,7 +144,7 @@ pub fn rule(db: &dyn Db, rules: RuleSet, class: Class, linked: &Program) -> Opti
     let mut skip_leaves = Vec::new();
     for &(kind, name) in skips {
         let Some(id) = linked.entry(kind, name) else { continue };
-        let Some(Entry::Skip { body, when }) = linked.hir(id).map(|hir| &**hir) else { continue };
+        let Some(Entry::Skip { body, when, .. }) = linked.hir(id).map(|hir| &**hir) else { continue };
         skip_rules.push((id, *when));
         skip_leaves.extend(placed(linked, id, sides::leaves(body, &[*when], &InProgram(linked))));
     }

@@ -63,7 +63,7 @@ pub struct PassResult {
 pub struct PassRun<'db> {
     #[returns(copy)]
     pub at: At<'db>,
-    /// A `pass`, `chain` or `lint`.
+    /// A `pass`, `chain`, `lint` or `order`.
     #[returns(copy)]
     pub kind: Kind,
     #[returns(copy)]
@@ -153,6 +153,7 @@ impl Engine<'_> {
                 }
                 Ok(())
             }
+            Entry::Order { .. } => self.sort(machine, name),
             _ => Err(Failure::mechanism("unknown-pass", format!("`{name}` cannot be run as a pass"))),
         }?;
         for report in machine.take_reports() {

@@ -63,9 +63,18 @@ pub struct Verdict {
     pub anchor: Anchor,
     /// The pair in group order; `None` for a rule over the group.
     pub pair: Option<(Anchor, Anchor)>,
+    /// Marks that brought the rule here, by anchor.
+    pub shows: Vec<(Anchor, Sym)>,
     pub reason: Option<TextId>,
     /// The frame to render the reason in.
     pub frame: Arc<[Value]>,
+}
+
+impl Verdict {
+    /// The marks of `anchor` that brought the rule here.
+    pub fn marks(&self, anchor: Anchor) -> impl Iterator<Item = Sym> + '_ {
+        self.shows.iter().filter(move |(a, _)| *a == anchor).map(|(_, mark)| *mark)
+    }
 }
 
 /// The search of one rule over one symbol table.
@@ -150,8 +159,8 @@ impl Search<'_, '_, '_> {
     fn over_group(&mut self, group: u32) -> Result<Vec<Verdict>, Failure> {
         let group_value = group_value(self.symbols, group);
         let mut shown = false;
-        for (xs, ys, same) in self.sides(group) {
-            if self.some_pair(&xs, &ys, same, &group_value)? {
+        for (xs, ys, (a, b)) in self.sides(group) {
+            if self.some_pair(&xs, &ys, a == b, &group_value)? {
                 shown = true;
                 break;
             }
@@ -168,19 +177,23 @@ impl Search<'_, '_, '_> {
         let isolated = self.act(&frame)?;
         let mut found = Found::default();
         for one in isolated {
-            add(&mut found, one.anchor, 0, || Verdict { anchor: one.anchor, pair: None, reason: one.reason, frame: one.frame.clone() });
+            let anchor = one.anchor;
+            add(&mut found, anchor, 0, || {
+                let shows = Marks::list(self.marks, anchor).into_iter().map(|mark| (anchor, mark)).collect();
+                Verdict { anchor, pair: None, shows, reason: one.reason, frame: one.frame.clone() }
+            });
         }
         Ok(sorted(found))
     }
 
     /// The places of both sides of each of the rule's pairs in a group.
-    fn sides(&self, group: u32) -> Vec<(Vec<Place>, Vec<Place>, bool)> {
+    fn sides(&self, group: u32) -> Vec<(Vec<Place>, Vec<Place>, (Sym, Sym))> {
         let mut sides = Vec::new();
         for &(a, b) in &self.rule.pairs {
             let (Some(x), Some(y)) = (self.marks.list(a), self.marks.list(b)) else { continue };
             let (xs, ys) = (x.in_group(group), y.in_group(group));
             if !xs.is_empty() && !ys.is_empty() {
-                sides.push((xs.to_vec(), ys.to_vec(), a == b));
+                sides.push((xs.to_vec(), ys.to_vec(), (a, b)));
             }
         }
         sides
@@ -230,17 +243,18 @@ impl Search<'_, '_, '_> {
     fn over_pairs(&mut self, group: u32, few: usize) -> Result<Vec<Verdict>, Failure> {
         let group_value = group_value(self.symbols, group);
         let mut found = Found::default();
-        for (xs, ys, same) in self.sides(group) {
+        for (xs, ys, shown) in self.sides(group) {
+            let same = shown.0 == shown.1;
             if xs.len().saturating_mul(ys.len()) <= few {
                 for x in &xs {
                     for y in &ys {
                         if x.at != y.at && (!same || x.at < y.at) {
-                            self.try_pair(x, y, &group_value, &mut found)?;
+                            self.try_pair(x, y, shown, &group_value, &mut found)?;
                         }
                     }
                 }
             } else {
-                self.by_classes(&xs, &ys, &group_value, &mut found)?;
+                self.by_classes(&xs, &ys, shown, &group_value, &mut found)?;
             }
         }
         Ok(sorted(found))
@@ -269,7 +283,7 @@ impl Search<'_, '_, '_> {
         ]
     }
 
-    fn try_pair(&mut self, x: &Place, y: &Place, group: &Value, found: &mut Found) -> Result<(), Failure> {
+    fn try_pair(&mut self, x: &Place, y: &Place, shown: (Sym, Sym), group: &Value, found: &mut Found) -> Result<(), Failure> {
         if self.skipped(x, y, group)? {
             return Ok(());
         }
@@ -279,25 +293,27 @@ impl Search<'_, '_, '_> {
         {
             return Ok(());
         }
-        self.apply(x, y, &frame, found)
+        self.apply(x, y, shown, &frame, found)
     }
 
     /// Runs the action on a pair whose condition holds.
-    fn apply(&mut self, x: &Place, y: &Place, frame: &[Value; 6], found: &mut Found) -> Result<(), Failure> {
+    fn apply(&mut self, x: &Place, y: &Place, shown: (Sym, Sym), frame: &[Value; 6], found: &mut Found) -> Result<(), Failure> {
         let (first, second) = if x.at < y.at { (x, y) } else { (y, x) };
         let pair = Some((first.anchor, second.anchor));
+        let shows = || vec![(x.anchor, shown.0), (y.anchor, shown.1)];
         match self.rule.action {
             Action::Isolate { target, reason } => {
                 let value = self.machine.eval(self.rule.entry, target, frame)?;
                 if let Some(anchor) = value.as_anchor() {
                     let partner = if anchor == first.anchor { second.at } else { first.at };
-                    add(found, anchor, partner, || Verdict { anchor, pair, reason, frame: frame.to_vec().into() });
+                    add(found, anchor, partner, || Verdict { anchor, pair, shows: shows(), reason, frame: frame.to_vec().into() });
                 }
             }
             Action::Body => {
                 for one in self.act(frame)? {
                     let partner = if one.anchor == first.anchor { second.at } else { first.at };
-                    add(found, one.anchor, partner, || Verdict { anchor: one.anchor, pair, reason: one.reason, frame: one.frame.clone() });
+                    let (anchor, reason) = (one.anchor, one.reason);
+                    add(found, anchor, partner, || Verdict { anchor, pair, shows: shows(), reason, frame: one.frame.clone() });
                 }
             }
         }
@@ -330,18 +346,18 @@ impl Search<'_, '_, '_> {
     }
 
     /// The fast way: one look per pair of signatures.
-    fn by_classes(&mut self, xs: &[Place], ys: &[Place], group: &Value, found: &mut Found) -> Result<(), Failure> {
+    fn by_classes(&mut self, xs: &[Place], ys: &[Place], shown: (Sym, Sym), group: &Value, found: &mut Found) -> Result<(), Failure> {
         let x_classes = self.classes(xs, group, false)?;
         let y_classes = self.classes(ys, group, false)?;
         for cx in 0..x_classes.members.len() {
             for cy in 0..y_classes.members.len() {
-                self.class_pair(&x_classes.members[cx], &y_classes.members[cy], group, found)?;
+                self.class_pair(&x_classes.members[cx], &y_classes.members[cy], shown, group, found)?;
             }
         }
         Ok(())
     }
 
-    fn class_pair(&mut self, xs: &[Place], ys: &[Place], group: &Value, found: &mut Found) -> Result<(), Failure> {
+    fn class_pair(&mut self, xs: &[Place], ys: &[Place], shown: (Sym, Sym), group: &Value, found: &mut Found) -> Result<(), Failure> {
         let x_first = self.known(xs, ys, group)?;
         let y_first = self.known(ys, xs, group)?;
         if x_first == Known::Nothing && y_first == Known::Nothing {
@@ -351,16 +367,18 @@ impl Search<'_, '_, '_> {
             for x in xs {
                 for y in ys {
                     if x.at != y.at && !(found.contains_key(&x.anchor) && found.contains_key(&y.anchor)) {
-                        self.try_pair(x, y, group, found)?;
+                        self.try_pair(x, y, shown, group, found)?;
                     }
                 }
             }
             return Ok(());
         }
         // Each anchor needs one partner only: the first that is not skipped.
-        for (side, others, ahead, behind) in
-            [(xs, ys, x_first == Known::First, y_first == Known::Second), (ys, xs, y_first == Known::First, x_first == Known::Second)]
-        {
+        let sides = [
+            (xs, ys, x_first == Known::First, y_first == Known::Second, shown),
+            (ys, xs, y_first == Known::First, x_first == Known::Second, (shown.1, shown.0)),
+        ];
+        for (side, others, ahead, behind, shown) in sides {
             let mut skip_class: FxHashMap<u32, bool> = FxHashMap::default();
             let classes = if ahead || behind { self.skip_classes(others, group)? } else { Vec::new() };
             for x in side.iter().filter(|x| !found.contains_key(&x.anchor)).copied().collect::<Vec<_>>() {
@@ -380,7 +398,7 @@ impl Search<'_, '_, '_> {
                     };
                     if !skipped {
                         let frame = self.pair_frame(&x, y, group);
-                        self.apply(&x, y, &frame, found)?;
+                        self.apply(&x, y, shown, &frame, found)?;
                         break;
                     }
                 }

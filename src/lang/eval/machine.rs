@@ -236,6 +236,26 @@ impl<'a> Machine<'a> {
         self.root
     }
 
+    /// The state as edited so far, as a snapshot; `before` itself if nothing has changed since.
+    pub fn snapshot(&self, before: &Snapshot) -> Snapshot {
+        self.edit.clone().finish(before)
+    }
+
+    /// A copy of the edited state, for another machine.
+    pub fn copy(&self) -> Edit {
+        self.edit.clone()
+    }
+
+    /// Lets counters go on from where another run left them.
+    pub fn set_counters(&mut self, counters: &[(Sym, i64)]) {
+        self.counters = counters.iter().copied().collect();
+    }
+
+    /// How often each counter has been used, in no order.
+    pub fn counters(&self) -> Vec<(Sym, i64)> {
+        self.counters.iter().map(|(name, count)| (*name, *count)).collect()
+    }
+
     /// Ends the run: the edited state and what was done to it.
     pub fn finish(self) -> (Edit, Vec<EditRecord>) {
         (self.edit, self.log)

@@ -74,6 +74,11 @@ impl Program {
         self.entries.get(entry.0 as usize).map(|linked| linked.key)
     }
 
+    /// The typed bodies of all items.
+    pub fn bodies(&self) -> impl Iterator<Item = &Body> {
+        self.entries.iter().filter_map(|linked| body_of(&linked.entry))
+    }
+
     /// The item as it was lowered.
     pub fn hir(&self, entry: EntryId) -> Option<&Arc<Entry>> {
         self.entries.get(entry.0 as usize).map(|linked| &linked.entry)
