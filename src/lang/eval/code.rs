@@ -254,9 +254,7 @@ impl Code {
             Expr::If { condition, then, otherwise } => {
                 Op::If { condition: *condition, then: *then, otherwise: *otherwise }
             }
-            Expr::Match { value, arms } => {
-                Op::Match { value: *value, arms: self.span(arms.iter().copied()) }
-            }
+            Expr::Match { value, arms } => Op::Match { value: *value, arms: self.span(arms.iter().copied()) },
             Expr::First { cases, otherwise } => Op::First {
                 cases: self.span(cases.iter().flat_map(|&(c, v)| [c, v])),
                 otherwise: otherwise.unwrap_or(NONE),

@@ -123,7 +123,10 @@ impl Names {
     }
 
     fn get(&self, name: &str) -> impl Iterator<Item = NodeId> + '_ {
-        self.nodes.get(name).into_iter().flat_map(|(first, rest)| [*first].into_iter().chain(rest.iter().copied()))
+        self.nodes
+            .get(name)
+            .into_iter()
+            .flat_map(|(first, rest)| [*first].into_iter().chain(rest.iter().copied()))
     }
 }
 
@@ -445,9 +448,8 @@ pub(super) fn attr_value(value: &Value, ty: AttrType) -> Option<AttrValue> {
         Value::Int(i) => Some(*i as f32),
         _ => None,
     };
-    let list = |val_type, items| {
-        AttrValue::List(Arc::new(ListValue { val_type, items, extra: Default::default() }))
-    };
+    let list =
+        |val_type, items| AttrValue::List(Arc::new(ListValue { val_type, items, extra: Default::default() }));
     value.len().map_or(!value.is_none(), |_| true).then_some(())?;
     // `val_type` numbers are those of the file format (`graph_formats.md` 2, ListValue).
     Some(match ty {
@@ -460,7 +462,9 @@ pub(super) fn attr_value(value: &Value, ty: AttrType) -> Option<AttrValue> {
         _ if value.len().is_none() => return None,
         AttrType::ListStr => list(1, ListItems::Str(value.elements().filter_map(|v| text(&v)).collect())),
         AttrType::ListInt => list(2, ListItems::Int(value.elements().filter_map(|v| v.as_int()).collect())),
-        AttrType::ListFloat => list(3, ListItems::Float(value.elements().filter_map(|v| float(&v)).collect())),
+        AttrType::ListFloat => {
+            list(3, ListItems::Float(value.elements().filter_map(|v| float(&v)).collect()))
+        }
         AttrType::ListBool => list(4, ListItems::Bool(value.elements().map(|v| v.is_true()).collect())),
     })
 }

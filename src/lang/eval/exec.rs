@@ -75,7 +75,8 @@ impl<'a> Machine<'a> {
             return Err(Failure::mechanism("unknown", format!("there are no symbols `{symbols}`")));
         };
         let Entry::Symbols { block, .. } = &*linked.entry else { return Ok(Symbols::default()) };
-        let outer = self.builder.replace(SymbolsBuilder::default());
+        let anchors = if target == GraphId::ROOT { self.anchor_count() } else { 0 };
+        let outer = self.builder.replace(SymbolsBuilder::with_capacity(anchors));
         let result = self.run(linked.code.entry, block, &[Value::Graph(target)]);
         let built = std::mem::replace(&mut self.builder, outer).unwrap_or_default();
         result.map(|_| built.finish(&self.edit))
@@ -85,7 +86,8 @@ impl<'a> Machine<'a> {
     pub fn run_action(&mut self, action: Sym, args: &[Value]) -> Result<Value, Failure> {
         let program = self.program;
         let linked = program.entry(Kind::Action, action).and_then(|id| program.linked(id));
-        let Some((linked, Entry::Action { block, .. })) = linked.map(|linked| (linked, &*linked.entry)) else {
+        let Some((linked, Entry::Action { block, .. })) = linked.map(|linked| (linked, &*linked.entry))
+        else {
             return Err(Failure::mechanism("unknown", format!("there is no action `{action}`")));
         };
         if !self.descend() {
@@ -388,7 +390,8 @@ impl<'a> Machine<'a> {
     }
 
     fn insert_statement(&mut self, code: &Code, insert: &Insert, base: usize) -> Result<(), Failure> {
-        let op = self.needed(code, insert.op, base, ("insert", "an operator type"), Value::as_sym)?;
+        let op = self
+            .needed(code, insert.op, base, ("insert", "an operator type"), |op| op.as_str().map(Sym::new))?;
         let behind = match insert.behind {
             Some(behind) => Some(self.a_node(code, behind, base, "insert")?),
             None => None,

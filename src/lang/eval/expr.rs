@@ -134,7 +134,9 @@ impl<'a> Machine<'a> {
             }
             &Op::Conflicts { graph, table } => {
                 let (graph, table) = (self.expr(code, graph, base), self.expr(code, table, base));
-                let (Value::Graph(target), Value::Symbols(table)) = (graph, table) else { return Value::None };
+                let (Value::Graph(target), Value::Symbols(table)) = (graph, table) else {
+                    return Value::None;
+                };
                 self.see_everything();
                 let host = self.host;
                 let answer = host.conflicts(self, target, &table);

@@ -66,9 +66,7 @@ impl<'a> Machine<'a> {
                 },
                 _ => Value::None,
             },
-            Value::Str(_) | Value::Text(_) | Value::Mark(_) => {
-                self.str_fact(code, fact, &receiver, a, base)
-            }
+            Value::Str(_) | Value::Text(_) | Value::Mark(_) => self.str_fact(code, fact, &receiver, a, base),
             _ => self.list_fact(code, fact, &receiver, a, base),
         }
     }

@@ -135,9 +135,10 @@ impl Failure {
     }
 }
 
-/// More nested calls than this end the evaluation with a failure. Calls are acyclic, so only a rule set with
-/// chains of functions this long meets it; it keeps the native stack bounded.
+/// More nested calls than this, or more bytes of native stack, end the evaluation with a failure. Calls are
+/// acyclic and expressions are as deep as the parser lets them be, so only a rule set made for it gets here.
 const MAX_CALLS: u32 = 200;
+const MAX_STACK: usize = 1 << 20;
 
 /// Evaluates a program over a private copy of a state.
 pub struct Machine<'a> {
@@ -161,6 +162,8 @@ pub struct Machine<'a> {
     pub(super) places: Vec<Value>,
     pub(super) loops: Vec<Vec<Value>>,
     pub(super) calls: u32,
+    /// Where the native stack was at the outermost call.
+    stack_start: usize,
     epoch: u64,
     pub(super) memo: Memo,
     lists: FxHashMap<(GraphId, bool), Arc<List>>,
@@ -202,6 +205,7 @@ impl<'a> Machine<'a> {
             places: Vec::new(),
             loops: Vec::new(),
             calls: 0,
+            stack_start: 0,
             epoch: 0,
             memo: Memo::default(),
             lists: FxHashMap::default(),
@@ -218,7 +222,12 @@ impl<'a> Machine<'a> {
     }
 
     /// A machine over a snapshot, with its flat view.
-    pub fn over(program: &'a Program, host: &'a dyn Host, snapshot: &'a Snapshot, root: GraphId) -> Machine<'a> {
+    pub fn over(
+        program: &'a Program,
+        host: &'a dyn Host,
+        snapshot: &'a Snapshot,
+        root: GraphId,
+    ) -> Machine<'a> {
         Machine::new(program, host, snapshot.edit(), Some(snapshot.dense()), root)
     }
 
@@ -356,9 +365,15 @@ impl<'a> Machine<'a> {
 
     /// Counts a call in; false when calls are nested too deeply.
     pub(super) fn descend(&mut self) -> bool {
-        if self.calls >= MAX_CALLS {
-            self.pending
-                .get_or_insert_with(|| Failure::mechanism("too-deep", "functions call each other too deeply"));
+        let marker = 0u8;
+        let here = std::ptr::from_ref(&marker).addr();
+        if self.calls == 0 {
+            self.stack_start = here;
+        }
+        if self.calls >= MAX_CALLS || self.stack_start.abs_diff(here) > MAX_STACK {
+            self.pending.get_or_insert_with(|| {
+                Failure::mechanism("too-deep", "functions call each other too deeply")
+            });
             return false;
         }
         self.calls += 1;
@@ -400,6 +415,11 @@ impl<'a> Machine<'a> {
             Some(dense) => dense.node(node),
             None => self.edit.get_node(node),
         }
+    }
+
+    /// About how many anchors there are, for tables sized in advance.
+    pub(super) fn anchor_count(&self) -> usize {
+        self.dense.map_or(0, |dense| dense.input_count() + dense.output_count())
     }
 
     pub(super) fn has_node(&self, node: NodeId) -> bool {

@@ -100,12 +100,10 @@ impl<'a> Machine<'a> {
                 let (Some(from), Some(to)) = (from.as_int(), to.as_int()) else { return End::Absent };
                 end((from..to).all(|i| sink(self, Value::Int(i))))
             }
-            Op::List(items) => {
-                end(code.args(*items).iter().all(|&item| {
-                    let value = self.expr(code, item, base);
-                    sink(self, value)
-                }))
-            }
+            Op::List(items) => end(code.args(*items).iter().all(|&item| {
+                let value = self.expr(code, item, base);
+                sink(self, value)
+            })),
             &Op::Concat(left, right) => match self.each(code, left, base, sink) {
                 End::All => self.each(code, right, base, sink),
                 other => other,
@@ -136,9 +134,7 @@ impl<'a> Machine<'a> {
                 };
                 end(group.members().iter().filter(|a| wanted(a)).all(|&a| sink(self, a.into())))
             }
-            &Op::Fact {
-                fact: fact @ (Fact::GroupInputsOf | Fact::GroupOutputsOf), base: of, a, ..
-            } => {
+            &Op::Fact { fact: fact @ (Fact::GroupInputsOf | Fact::GroupOutputsOf), base: of, a, .. } => {
                 let (of, node) = (self.expr(code, of, base), self.expr(code, a, base));
                 let (Value::Group(group), Value::Node(node)) = (of, node) else { return End::Absent };
                 let inputs = fact == Fact::GroupInputsOf;

@@ -46,13 +46,21 @@ pub struct Event {
 pub enum EventKind {
     /// A condition of `if`, `where`, a quantifier, a walk step or `require`.
     Condition,
-    Compare { left: Value, right: Value },
+    Compare {
+        left: Value,
+        right: Value,
+    },
     /// A function or a walk.
-    Call { callee: EntryId, args: Vec<Value> },
+    Call {
+        callee: EntryId,
+        args: Vec<Value>,
+    },
     /// The case of a `first` that was taken; none: the `else`.
     Case(Option<u32>),
     /// The walk went on to `value`; the expression is the step's.
-    Hop { from: Value },
+    Hop {
+        from: Value,
+    },
 }
 
 /// Events in evaluation order. A call stands before what it evaluates.
