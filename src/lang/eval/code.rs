@@ -48,7 +48,7 @@ pub(super) enum Op {
     Call {
         callee: EntryId,
         args: Span,
-        lift: bool,
+        lift: u32,
     },
     Walk {
         walk: EntryId,

@@ -231,7 +231,7 @@ impl<'a> Machine<'a> {
         id: ExprId,
         callee: EntryId,
         args: &[ExprId],
-        lift: bool,
+        lift: u32,
         base: usize,
     ) -> Value {
         let program = self.program;
@@ -243,7 +243,8 @@ impl<'a> Machine<'a> {
             let value = self.expr(code, arg, base);
             self.stack.push(value);
         }
-        if (lift && self.stack.get(frame).is_some_and(Value::is_none)) || !self.descend() {
+        let lifted = |(at, value): (u32, &Value)| at < u32::BITS && lift >> at & 1 == 1 && value.is_none();
+        if (lift != 0 && (0..).zip(&self.stack[frame..]).any(lifted)) || !self.descend() {
             self.leave(frame);
             return Value::None;
         }

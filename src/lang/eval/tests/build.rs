@@ -157,7 +157,7 @@ impl B {
     }
 
     pub fn call(&mut self, function: &str, args: &[ExprId]) -> ExprId {
-        self.put(Expr::Call { function: sym(function), args: args.into(), lift: true })
+        self.put(Expr::Call { function: sym(function), args: args.into(), lift: 1 })
     }
 
     pub fn walk(&mut self, walk: &str, mode: WalkMode, from: ExprId) -> ExprId {
