@@ -25,8 +25,9 @@ pub struct Builder {
 
 impl Builder {
     pub fn span(&self, tree: &Tree) -> Span {
+        // The grammar looks past blanks for what may follow; they are no part of what was found.
         let bytes = tree.as_span();
-        let local = scan::span(bytes.start(), bytes.end());
+        let local = scan::span(bytes.start(), bytes.start() + bytes.as_str().trim_end().len());
         Span { start: local.start + self.base, end: local.end + self.base }
     }
 
