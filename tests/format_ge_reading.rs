@@ -414,3 +414,13 @@ fn gzip_goes_with_every_format() {
         assert_eq!(text(&read(&packed)), "graph {\n  name: \"g\"\n}\n");
     }
 }
+
+#[test]
+fn a_thousand_mistakes_are_a_few_warnings() {
+    let mut loaded = read(format!("graph {{ {} }}", "op { name: \"a\" }\n".repeat(31)));
+    assert_eq!(loaded.warnings.len(), 21);
+    assert_eq!(
+        loaded.warnings.pop().unwrap().to_string(),
+        "format::duplicate_node: 10 more of this kind (the file)"
+    );
+}

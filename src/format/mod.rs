@@ -13,7 +13,7 @@ mod wire;
 use std::any::Any;
 use std::sync::Arc;
 
-pub use error::{FormatError, FormatWarning, Place};
+pub use error::{FormatError, FormatWarning, Place, Warnings};
 pub use gzip::inflate;
 pub use wire::{DEPTH_LIMIT, Field, Fields, Wire, Writer};
 
