@@ -96,7 +96,7 @@ fn slots_edges_and_control_edges() {
     assert_eq!(snapshot.control_in(b).collect::<Vec<_>>(), [a]);
     assert_eq!(
         warnings(&loaded),
-        ["format::desc_count: `b` has another number of slots than descriptions (line 2, column 23)"]
+        ["format::desc_count: `b` has another number of slots than descriptions (line 2, column 25)"]
     );
     // What the graph cannot hold comes back all the same.
     assert!(text(&loaded).contains("input: \"a:1:-1\"\n    input: \"a:1:-2\"\n  }\n"));

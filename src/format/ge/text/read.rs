@@ -89,7 +89,10 @@ impl<'a> Reader<'a> {
         while let Some(name) = self.scan.field(close)? {
             match name {
                 b"op" => self.push_message(&mut graph.ops, |r| r.op())?,
-                b"name" => self.set(&mut graph.name, |r| r.scan.string())?,
+                b"name" => {
+                    graph.offset = self.scan.at() - name.len();
+                    self.set(&mut graph.name, |r| r.scan.string())?;
+                }
                 b"input" => self.push(&mut graph.input, |r| r.scan.string())?,
                 b"output" => self.push(&mut graph.output, |r| r.scan.string())?,
                 b"attr" => self.push_message(&mut attrs, |r| r.attr())?,
@@ -110,7 +113,10 @@ impl<'a> Reader<'a> {
                 b"attr" => self.each_message(|r| r.op_attr(&mut attrs))?,
                 b"input_desc" => self.push_message(&mut op.input_desc, |r| r.op_desc())?,
                 b"output_desc" => self.push_message(&mut op.output_desc, |r| r.op_desc())?,
-                b"name" => self.set(&mut op.name, |r| r.scan.string())?,
+                b"name" => {
+                    op.offset = self.scan.at() - name.len();
+                    self.set(&mut op.name, |r| r.scan.string())?;
+                }
                 b"type" => self.set(&mut op.ty, |r| r.sym())?,
                 b"input" => self.push(&mut op.input, |r| r.scan.string())?,
                 b"id" => self.set(&mut op.id, |r| r.scan.int64())?,
