@@ -9,21 +9,26 @@ const KNOWN: &str =
 /// How much of a text is looked at.
 const HEAD: usize = 1024;
 
-/// The format of `data`, which is inflated already.
-pub fn detect(data: &[u8], hint_name: &str) -> Result<Format, FormatError> {
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Plain(Format),
+    /// An archive that may hold a text dump.
+    Om2,
+}
+
+/// The kind of `data`, which is inflated already.
+pub fn detect(data: &[u8], hint_name: &str) -> Result<Kind, FormatError> {
     if data.iter().all(u8::is_ascii_whitespace) {
         return Err(FormatError::new("format::empty", "the file is empty"));
     }
     if data.starts_with(super::ge::OM_MAGIC) {
-        return Ok(Format::Om);
+        return Ok(Kind::Plain(Format::Om));
     }
-    if data.starts_with(b"PK\x03\x04") {
-        return Err(unsupported(
-            "a ZIP archive (`.om2`)",
-            "unpack it and use the `ge_proto` dump in its `debug` folder",
-        ));
+    if data.starts_with(super::om2::MAGIC) {
+        return Ok(Kind::Om2);
     }
-    if looks_like_text(data) { text(data, hint_name) } else { binary(data) }
+    if looks_like_text(data) { text(data, hint_name) } else { binary(data) }.map(Kind::Plain)
 }
 
 fn unsupported(what: &str, help: &str) -> FormatError {
