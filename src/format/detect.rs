@@ -9,26 +9,15 @@ const KNOWN: &str =
 /// How much of a text is looked at.
 const HEAD: usize = 1024;
 
-/// What a file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Plain(Format),
-    /// An archive that may hold a text dump.
-    Om2,
-}
-
-/// The kind of `data`, which is inflated already.
-pub fn detect(data: &[u8], hint_name: &str) -> Result<Kind, FormatError> {
+/// The format of `data`, which is inflated already and no archive.
+pub fn detect(data: &[u8], hint_name: &str) -> Result<Format, FormatError> {
     if data.iter().all(u8::is_ascii_whitespace) {
         return Err(FormatError::new("format::empty", "the file is empty"));
     }
     if data.starts_with(super::ge::OM_MAGIC) {
-        return Ok(Kind::Plain(Format::Om));
+        return Ok(Format::Om);
     }
-    if data.starts_with(super::om2::MAGIC) {
-        return Ok(Kind::Om2);
-    }
-    if looks_like_text(data) { text(data, hint_name) } else { binary(data) }.map(Kind::Plain)
+    if looks_like_text(data) { text(data, hint_name) } else { binary(data) }
 }
 
 fn unsupported(what: &str, help: &str) -> FormatError {

@@ -8,6 +8,7 @@ mod detect;
 mod error;
 mod ge;
 mod gzip;
+pub mod notation;
 mod om2;
 mod wire;
 
@@ -73,11 +74,10 @@ pub struct Loaded {
 /// The file is empty, cut short, over the limit, of an unsupported kind, or wrong inside.
 pub fn load(bytes: &[u8], hint_name: &str, ctx: &LoadContext<'_>) -> Result<Loaded, FormatError> {
     let data = gzip::inflate(bytes, ctx.size_limit)?;
-    let format = match detect::detect(&data, hint_name)? {
-        detect::Kind::Plain(format) => format,
-        detect::Kind::Om2 => return load_om2(&data, ctx),
-    };
-    match format {
+    if data.starts_with(om2::MAGIC) {
+        return load_om2(&data, ctx);
+    }
+    match detect::detect(&data, hint_name)? {
         Format::GeText => ge::load_text(&data),
         Format::GeBinary => ge::load_binary(&data),
         Format::Om => ge::load_om(&data),
