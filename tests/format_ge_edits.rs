@@ -246,3 +246,15 @@ fn what_is_saved_after_an_edit_loads_with_the_same_order_of_consumers() {
     let names: Vec<_> = readers.map(|to| again.snapshot.node(to.node).name.clone()).collect();
     assert_eq!(names.iter().map(|name| &**name).collect::<Vec<_>>(), ["c", "b"]);
 }
+
+#[test]
+fn a_removed_call_takes_its_graph_along() {
+    let text = r#"graph { name: "root" op { name: "call" subgraph_name: "body" } op { name: "rest" } }
+                  graph { name: "body" op { name: "inner" } }"#;
+    let loaded = load(text.as_bytes(), "", &LoadContext::default()).unwrap();
+    let mut edit = loaded.snapshot.edit();
+    edit.remove_node(node(&loaded, "call"));
+    let saved = save(&loaded, &edit.finish(&loaded.snapshot), Format::GeText).unwrap();
+    let expected = "graph {\n  name: \"root\"\n  op {\n    name: \"rest\"\n  }\n}\n";
+    assert_eq!(String::from_utf8(saved).unwrap(), expected);
+}
