@@ -97,6 +97,7 @@ fn everything_a_node_can_say() {
 
 #[test]
 fn subgraphs_nest_in_instance_order() {
+    assert_eq!(good("graph: X { }; model/a: X { }; subgraph.b: X { } -> none\nsubgraph: X").node_count(), 4);
     let g = good(
         "w: While(a) { n = 1, subgraph cond { graph { c = 2 }; x: Data } subgraph body {\n x: Data; i: If(x) {
             subgraph t { } subgraph e { y: Neg } } } } -> int32[]\na: Data",
@@ -413,10 +414,11 @@ fn build(rolls: &[u32]) -> Snapshot {
         let node = dice.node(number, graph);
         let id = builder.node(node.clone(), dice.roll(20) as i64);
         ids.push((id, node));
-        if dice.roll(3) == 1 {
-            let inner = builder.graph(info(format!("sub{number}"), &mut dice));
+        let is_owner = dice.roll(6) != 1;
+        for part in 0..[0, 0, 1, 2][dice.roll(4)] {
+            let inner = builder.graph(info(format!("sub{number}.{part}"), &mut dice));
             owners.push(inner);
-            if dice.roll(6) != 1 {
+            if is_owner {
                 builder.own(id, inner);
             }
         }
