@@ -6,6 +6,7 @@
 
 mod error;
 pub mod notation;
+pub mod onnx;
 mod wire;
 
 use std::any::Any;
