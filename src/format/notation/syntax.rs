@@ -78,7 +78,7 @@ pub(super) struct Entry {
 /// A nested graph, its items still text.
 #[derive(Debug)]
 pub(super) struct Subgraph {
-    pub name: Arc<str>,
+    pub name: Name,
     pub body: Range<usize>,
 }
 
@@ -161,14 +161,14 @@ impl<'t> Reader<'t> {
         let (entries, subgraphs) = self.entries(inside(piece));
         for subgraph in subgraphs {
             let message = "only a node owns subgraphs";
-            self.complain(codes::ENTRY, subgraph.body, message.to_owned());
+            self.complain(codes::ENTRY, subgraph.name.span, message.to_owned());
         }
         Some(entries)
     }
 
     fn subgraph(&mut self, piece: &Piece) -> Option<Subgraph> {
         match self.opening(piece)? {
-            Some(name) => Some(Subgraph { name: self.name(name)?.text, body: inside(piece) }),
+            Some(name) => Some(Subgraph { name: self.name(name)?, body: inside(piece) }),
             None => {
                 let end = piece.braces.as_ref().map_or(piece.span.end, |b| b.start);
                 self.complain(codes::SYNTAX, piece.span.start..end, "a subgraph needs a name".to_owned());

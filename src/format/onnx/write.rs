@@ -10,6 +10,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -311,10 +312,8 @@ impl Save<'_> {
                     }
                 }
                 Out::New { id } => {
-                    let output = id.output(0);
-                    if !names.contains_key(&output) {
-                        let base = self.now.node(*id).name.clone();
-                        names.insert(output, self.fresh(&base));
+                    if let Entry::Vacant(name) = names.entry(id.output(0)) {
+                        name.insert(self.fresh(&self.now.node(*id).name.clone()));
                     }
                 }
             }
