@@ -1,5 +1,5 @@
-//! Every file in `tests/bad_graphs` is wrong in a way of its own, and gets exactly the complaints beside it: message,
-//! place, the text they point at, help. `NAME.graph` is notation, `onnx_NAME.hex` an ONNX model in hexadecimal.
+//! Every file in `tests/bad_graphs/notation` and `tests/bad_graphs/onnx` (hexadecimal) is wrong in a way of its own,
+//! and gets exactly the complaints beside it: message, place, the text they point at, help.
 
 use std::path::Path;
 
@@ -36,18 +36,18 @@ fn show(error: &FormatError, text: Option<&str>) -> String {
 fn each_bad_file_gets_its_complaints() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_graphs");
     let mut checked = 0;
-    for file in std::fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        let is_onnx = name.starts_with("onnx_") && name.ends_with(".hex");
-        if !is_onnx && !name.ends_with(".graph") {
-            continue;
+    for (kind, extension) in [("notation", "graph"), ("onnx", "hex")] {
+        for file in std::fs::read_dir(folder.join(kind)).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().unwrap() != extension {
+                continue;
+            }
+            let expected = std::fs::read_to_string(path.with_extension("expected")).unwrap();
+            let found = complaints(&path);
+            assert!(!found.is_empty(), "{} brings no complaint", path.display());
+            assert_eq!(found, expected, "{}", path.display());
+            checked += 1;
         }
-        let expected = std::fs::read_to_string(path.with_extension("expected")).unwrap_or_default();
-        let found = complaints(&path);
-        assert!(!found.is_empty(), "{name} brings no complaint");
-        assert_eq!(found, expected, "{name}");
-        checked += 1;
     }
     assert_eq!(checked, 24);
 }

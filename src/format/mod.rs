@@ -4,15 +4,20 @@
 //! counts; an untouched graph goes out as it came in. This room names protobuf fields, bookkeeping attributes and
 //! the operators that make a graph a graph; it knows no rule.
 
+mod detect;
 mod error;
+mod ge;
+mod gzip;
 pub mod notation;
 pub mod onnx;
+mod pbtxt;
 mod wire;
 
 use std::any::Any;
 use std::sync::Arc;
 
-pub use error::{FormatError, FormatWarning, Place};
+pub use error::{FormatError, FormatWarning, Place, Warnings};
+pub use gzip::inflate;
 pub use wire::{DEPTH_LIMIT, Field, Fields, Wire, Writer};
 
 use crate::graph::Snapshot;
@@ -62,4 +67,53 @@ pub struct Loaded {
     pub warnings: Vec<FormatWarning>,
     /// What the format's writer needs beside the snapshot; only the format's own module looks inside.
     pub origin: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+/// Reads a graph file of any supported kind, compressed or not. `hint_name` is the file's name, or empty.
+///
+/// # Errors
+/// The file is empty, cut short, over the limit, of an unsupported kind, or wrong inside.
+pub fn load(bytes: &[u8], hint_name: &str, ctx: &LoadContext<'_>) -> Result<Loaded, FormatError> {
+    let data = gzip::inflate(bytes, ctx.size_limit)?;
+    match detect::detect(&data, hint_name)? {
+        Format::GeText => ge::load_text(&data),
+        Format::GeBinary => ge::load_binary(&data),
+        Format::Om => ge::load_om(&data),
+        Format::GeOnnx => pbtxt::load(&data),
+        Format::Onnx => onnx::load(&data, ctx),
+        Format::Notation => notation::load(&data),
+    }
+}
+
+/// Writes `now`, a descendant of what `origin` holds, as a file of kind `format`.
+///
+/// # Errors
+/// The format cannot be written, or cannot hold the graph.
+pub fn save(origin: &Loaded, now: &Snapshot, format: Format) -> Result<Vec<u8>, FormatError> {
+    save_with_warnings(origin, now, format).map(|(bytes, _)| bytes)
+}
+
+/// [`save`], and what the file cannot say although the graph does.
+///
+/// # Errors
+/// Those of [`save`].
+pub fn save_with_warnings(
+    origin: &Loaded,
+    now: &Snapshot,
+    format: Format,
+) -> Result<(Vec<u8>, Vec<FormatWarning>), FormatError> {
+    match format {
+        Format::GeText => Ok(ge::save_text(origin, now)),
+        Format::GeBinary => ge::save_binary(origin, now),
+        Format::Om => {
+            let message = "an offline model cannot be written: its kernels were made for the graph it had";
+            Err(FormatError::new("format::read_only", message).with_help("write a text dump or `.air`"))
+        }
+        Format::GeOnnx => {
+            let message = "`ge_onnx` text cannot be written: it cannot say what a graph needs to be loaded again";
+            Err(FormatError::new("format::read_only", message).with_help("write a `ge_proto` text dump"))
+        }
+        Format::Onnx => onnx::save(origin, now),
+        Format::Notation => Ok((notation::print(now).into_bytes(), Vec::new())),
+    }
 }

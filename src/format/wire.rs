@@ -8,7 +8,8 @@
 
 use prost::bytes::Buf;
 use prost::encoding::{
-    DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, encoded_len_varint, skip_field,
+    DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, encoded_len_varint,
+    skip_field,
 };
 
 use super::FormatError;
@@ -256,6 +257,7 @@ impl<'a> Field<'a> {
 #[derive(Default, Debug)]
 pub struct Writer {
     buf: Vec<u8>,
+    skipped: usize,
 }
 
 impl Writer {
@@ -318,7 +320,9 @@ impl Writer {
     /// A packed repeated integer field; nothing if empty.
     pub fn packed_int64s(&mut self, number: u32, values: &[i64]) {
         if !values.is_empty() {
-            self.message(number, |w| values.iter().for_each(|v| encode_varint(v.cast_unsigned(), &mut w.buf)));
+            self.message(number, |w| {
+                values.iter().for_each(|v| encode_varint(v.cast_unsigned(), &mut w.buf))
+            });
         }
     }
 
@@ -362,13 +366,24 @@ impl Writer {
         self.buf.extend_from_slice(encoded);
     }
 
-    /// The binary fields that a reader kept. Fields kept from text have no number and stay behind.
+    /// The binary fields that a reader kept. Fields kept from text have no number and are counted.
     pub fn extra(&mut self, extra: &Extra) {
         for field in extra.fields() {
-            if let ExtraField::Binary { encoded, .. } = field {
-                self.raw(encoded);
+            match field {
+                ExtraField::Binary { encoded, .. } => self.raw(encoded),
+                ExtraField::Text { .. } => self.skip(),
             }
         }
+    }
+
+    /// Counts a field that has no binary form.
+    pub fn skip(&mut self) {
+        self.skipped += 1;
+    }
+
+    /// How many fields could not be written.
+    pub fn skipped(&self) -> usize {
+        self.skipped
     }
 }
 

@@ -124,6 +124,11 @@ impl State {
         self.nodes.iter().map(|(id, node)| (*id, node))
     }
 
+    /// Every graph by ascending id (not an order that a rule may see).
+    pub fn graphs_by_id(&self) -> impl Iterator<Item = (GraphId, &Arc<GraphInfo>)> {
+        self.graphs.iter().map(|(id, graph)| (*id, graph))
+    }
+
     /// Subgraphs in registry order; the root is not among them.
     pub fn registry(&self) -> impl Iterator<Item = GraphId> + '_ {
         self.registry.iter().copied().filter(|g| self.graphs.contains_key(g))

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{load, save};
+use super::load;
 use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, notation};
 use crate::graph::{Edit, GraphId, Input, Node, NodeId, Output, Place, Port, Ports, Snapshot, State, Sym};
 
@@ -24,6 +24,10 @@ impl OnnxMapping for Stub {
         };
         Some(ty.to_owned())
     }
+}
+
+fn save(origin: &Loaded, now: &Snapshot) -> Result<Vec<u8>, FormatError> {
+    super::save(origin, now).map(|(bytes, _)| bytes)
 }
 
 fn folder() -> PathBuf {
@@ -274,6 +278,18 @@ fn unknown_fields_survive_an_edit() {
     insert(&mut edit, "copy", &[find(&loaded.snapshot, "NetOutput").input(0)]);
     let (_, written) = through_file(&loaded, edit);
     assert!(written.windows(unknown.len()).any(|w| w == unknown));
+}
+
+#[test]
+fn attributes_that_a_pass_set_are_left_out_and_told() {
+    let loaded = model("nested_if");
+    let mut edit = loaded.snapshot.edit();
+    let node = find(&loaded.snapshot, "ia");
+    edit.update_node(node, |n| n.attrs = n.attrs.with(Sym::new("note"), crate::graph::AttrValue::Int(1)));
+    let (written, warnings) = super::save(&loaded, &edit.finish(&loaded.snapshot)).unwrap();
+    assert_eq!(written, bytes("nested_if"));
+    assert_eq!(warnings[0].message, "attributes and descriptions changed on 1 nodes have no place in ONNX");
+    assert!(super::save(&loaded, &loaded.snapshot).unwrap().1.is_empty());
 }
 
 /// A model whose function calls itself through `depth` others, each twice.

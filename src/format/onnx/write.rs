@@ -11,14 +11,15 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::control::instances;
 use super::proto::{self, Graph, Value};
 use super::{Built, Origin};
-use crate::format::{Fields, FormatError, Loaded, Writer};
-use crate::graph::{GraphId, NodeId, Output, Snapshot, State};
+use crate::format::{Fields, FormatError, FormatWarning, Loaded, Place, Writer};
+use crate::graph::{GraphId, Node, NodeId, Output, Snapshot, State};
 
 /// The one operator that copies a tensor.
 const COPY: &str = "Identity";
@@ -27,12 +28,30 @@ const COPY: &str = "Identity";
 ///
 /// # Errors
 /// `origin` is no ONNX model, or ONNX has no words for an edit.
-pub fn save(origin: &Loaded, now: &Snapshot) -> Result<Vec<u8>, FormatError> {
+pub fn save(origin: &Loaded, now: &Snapshot) -> Result<(Vec<u8>, Vec<FormatWarning>), FormatError> {
     let origin = origin.origin.as_deref().and_then(|o| o.downcast_ref::<Origin>());
     let Some(origin) = origin else {
         let message = "only a graph that was read from an ONNX model can be written as one";
         return Err(FormatError::new("format::not_expressible", message));
     };
+    Ok((encode(origin, now)?, notes_left_out(&origin.snapshot, now)))
+}
+
+/// One warning if nodes say more than they did: see the promise of this module.
+fn notes_left_out(before: &State, now: &State) -> Vec<FormatWarning> {
+    let has_notes = |id: NodeId, old: &Arc<Node>| {
+        let new = now.get_node(id).filter(|new| !Arc::ptr_eq(old, new));
+        new.is_some_and(|new| {
+            new.attrs != old.attrs || new.inputs != old.inputs || new.outputs != old.outputs
+        })
+    };
+    let count = before.nodes_by_id().filter(|(id, old)| has_notes(*id, old)).count();
+    let message = format!("attributes and descriptions changed on {count} nodes have no place in ONNX");
+    let warning = FormatWarning { code: "format::left_out", message, place: Place::None };
+    (count > 0).then_some(warning).into_iter().collect()
+}
+
+fn encode(origin: &Origin, now: &Snapshot) -> Result<Vec<u8>, FormatError> {
     if *now == origin.snapshot || is_same(origin, now, GraphId::ROOT) {
         return Ok(origin.data.to_vec());
     }
