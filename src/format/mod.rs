@@ -10,6 +10,8 @@ mod ge;
 mod gzip;
 pub mod notation;
 mod om2;
+pub mod onnx;
+mod pbtxt;
 mod wire;
 
 use std::any::Any;
@@ -81,7 +83,9 @@ pub fn load(bytes: &[u8], hint_name: &str, ctx: &LoadContext<'_>) -> Result<Load
         Format::GeText => ge::load_text(&data),
         Format::GeBinary => ge::load_binary(&data),
         Format::Om => ge::load_om(&data),
-        format @ (Format::GeOnnx | Format::Onnx | Format::Notation) => Err(not_here(format)),
+        Format::GeOnnx => pbtxt::load(&data),
+        Format::Onnx => onnx::load(&data, ctx),
+        Format::Notation => notation::load(&data),
     }
 }
 
@@ -123,10 +127,11 @@ pub fn save_with_warnings(
             let message = "an offline model cannot be written: its kernels were made for the graph it had";
             Err(FormatError::new("format::read_only", message).with_help("write a text dump or `.air`"))
         }
-        Format::GeOnnx | Format::Onnx | Format::Notation => Err(not_here(format)),
+        Format::GeOnnx => {
+            let message = "`ge_onnx` text cannot be written: it cannot say what a graph needs to be loaded again";
+            Err(FormatError::new("format::read_only", message).with_help("write a `ge_proto` text dump"))
+        }
+        Format::Onnx => onnx::save(origin, now),
+        Format::Notation => Ok((notation::print(now).into_bytes(), Vec::new())),
     }
-}
-
-fn not_here(format: Format) -> FormatError {
-    FormatError::new("format::unsupported", format!("files of kind {format:?} are not supported"))
 }

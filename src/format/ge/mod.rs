@@ -19,6 +19,13 @@ mod unknown;
 use std::sync::Arc;
 
 pub use om::MAGIC as OM_MAGIC;
+/// What the reader of the other kind of text dump builds on.
+pub(super) use {
+    desc::compression,
+    message::{DetailFields, GraphMsg, ModelMsg, OpMsg, Pool, Text},
+    names::DTYPE,
+    text::Scan,
+};
 
 use super::{Format, FormatError, FormatWarning, Loaded, Place};
 use crate::graph::Snapshot;
@@ -47,7 +54,7 @@ pub fn load_om(data: &[u8]) -> Result<Loaded, FormatError> {
     finish(model, Format::Om, warnings, &Place::Byte)
 }
 
-fn finish(
+pub(super) fn finish(
     model: message::ModelMsg<'_>,
     format: Format,
     mut warnings: Vec<FormatWarning>,

@@ -295,6 +295,14 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// A word such as an enum's name, whatever it says.
+    pub fn name(&mut self) -> Result<String> {
+        match self.word() {
+            [] => Err(self.expected("a name")),
+            word => Ok(String::from_utf8_lossy(word).into_owned()),
+        }
+    }
+
     /// A name of `kind`, or its number.
     pub fn enumeration(&mut self, kind: Enum) -> Result<i32> {
         self.skip_space();
