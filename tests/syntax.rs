@@ -159,6 +159,8 @@ fn parentheses_are_kept_only_where_they_matter() {
         ("(a ?? b) is none", "a ?? b is none"),
         ("0 .. (n + 1)", "0..n + 1"),
         ("first{a=>b c.d(e)[0]=>-f else=>g}", "first { a => b, c.d(e)[0] => -f, else => g }"),
+        ("match (first) { A => b }", "match (first) { A => b }"),
+        ("match x.first { A => b }", "match x.first { A => b }"),
         ("{ let x = a y }", "{ let x = a; y }"),
         ("x.attr(a.b.c) ?? n.has_attr(d)", "x.attr(a.b.c) ?? n.has_attr(d)"),
     ] {
