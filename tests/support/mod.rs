@@ -1,5 +1,7 @@
 //! Diagnostics as plain text with lines and columns, for comparison with files.
 
+pub mod checked;
+
 use anchorwatch::lang::syntax::ParsedFile;
 use anchorwatch::lang::syntax::ast::Span;
 use anchorwatch::lang::{Diagnostic, Label, Level, Place};
@@ -20,11 +22,7 @@ pub fn render_file(text: &str, file: &ParsedFile) -> String {
 
 /// One complaint; `item` is where its item starts in the file.
 pub fn render(text: &str, file: &ParsedFile, item: u32, diagnostic: &Diagnostic) -> String {
-    let level = match diagnostic.level {
-        Level::Error => "error",
-        Level::Warning => "warning",
-        Level::Note => "note",
-    };
+    let level = level_name(diagnostic.level);
     let mut out = format!("{level}[{}] {}\n", diagnostic.code, diagnostic.message);
     for label in &diagnostic.labels {
         let span = place(file, item, label);
@@ -37,6 +35,14 @@ pub fn render(text: &str, file: &ParsedFile, item: u32, diagnostic: &Diagnostic)
         out.push_str(&format!(" = help: {help}\n"));
     }
     out
+}
+
+fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Note => "note",
+    }
 }
 
 /// The label's bytes in the file.
