@@ -2,7 +2,8 @@
 
 use anchorwatch::graph::Sym;
 use anchorwatch::lang::syntax::ast::{
-    BinaryOp, ExpectKind, Expr, ExprKind, FirstCase, ItemData, Kind, Name, Quantifier, Span, Text, TextPart,
+    BinaryOp, ExpectKind, Expr, ExprKind, FirstCase, ItemData, Kind, Name, Quantifier, Span, StatementKind,
+    Text, TextPart,
 };
 use anchorwatch::lang::syntax::{parse_expr, parse_file, parse_item, print_expr, print_item};
 use proptest::prelude::*;
@@ -125,18 +126,49 @@ fn every_statement_and_expectation_parses_and_prints_the_same() {
         "graph {\n a: Data \n}",
         "that root.nodes.count == 2 and node(\"a\") is some",
     ];
+    let all_expected = format!("test \"t\" {{\nexpect {}\n}}", expectations.join("\nexpect "));
+    let together = format!("pass p {{\n{}\n}}", statements.join("\n"));
     let statements = statements.iter().map(|statement| format!("pass p {{\n{statement}\n}}"));
     let expectations = expectations
         .iter()
         .map(|expect| format!("test \"t\" for p, q on sub twice {{\n expect {expect}\n}}"));
     let removals = ["override fn f(n: Node) -> list<Node?> = [none]", "remove attr a.b", "remove test \"t\""];
-    for source in statements.chain(expectations).chain(removals.map(str::to_owned)) {
+    for source in
+        statements.chain(expectations).chain(removals.map(str::to_owned)).chain([together, all_expected])
+    {
         let (tree, complaints) = parse_item(&source);
         let tree = tree.unwrap_or_else(|| panic!("{source}\n{complaints:#?}"));
         let printed = print_item(&tree);
         let again = parse_item(&printed).0.unwrap_or_else(|| panic!("{printed}"));
         assert_eq!(shape(&again), shape(&tree), "{printed}");
     }
+}
+
+#[test]
+fn statements_stand_on_lines_and_end_with_their_last_word() {
+    let source = "pass p {
+  let a = xs where it.ok   // comment
+  for n in xs {
+    cut n.inputs[0]
+    if n.ok { stop }
+
+    delete n
+  }
+  stop
+}";
+    let (item, complaints) = parse_item(source);
+    let item = item.unwrap_or_else(|| panic!("{complaints:#?}"));
+    let ItemData::Pass { body, .. } = item.data else { panic!("{item:#?}") };
+    let text = |span: Span| &source[span.start as usize..span.end as usize];
+    assert_eq!(text(body.statements[0].span), "let a = xs where it.ok");
+    assert!(text(body.statements[1].span).ends_with("delete n\n  }"));
+    assert_eq!(text(body.statements[2].span), "stop");
+    let StatementKind::Let { value, .. } = &body.statements[0].kind else { panic!("{body:#?}") };
+    assert_eq!(text(value.span), "xs where it.ok");
+    let StatementKind::For { list, body: inner, .. } = &body.statements[1].kind else { panic!("{body:#?}") };
+    assert_eq!(text(list.span), "xs");
+    let inner: Vec<&str> = inner.statements.iter().map(|statement| text(statement.span)).collect();
+    assert_eq!(inner, ["cut n.inputs[0]", "if n.ok { stop }", "delete n"]);
 }
 
 #[test]
@@ -159,6 +191,8 @@ fn parentheses_are_kept_only_where_they_matter() {
         ("(a ?? b) is none", "a ?? b is none"),
         ("0 .. (n + 1)", "0..n + 1"),
         ("first{a=>b c.d(e)[0]=>-f else=>g}", "first { a => b, c.d(e)[0] => -f, else => g }"),
+        ("match (first) { A => b }", "match (first) { A => b }"),
+        ("match x.first { A => b }", "match x.first { A => b }"),
         ("{ let x = a y }", "{ let x = a; y }"),
         ("x.attr(a.b.c) ?? n.has_attr(d)", "x.attr(a.b.c) ?? n.has_attr(d)"),
     ] {

@@ -24,10 +24,14 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// The place of a tree. The white space that pest takes in while it looks for one more repetition is no part
+    /// of it: every tree ends where its last token ends.
     pub fn span(&self, tree: &Tree) -> Span {
-        // The grammar looks past blanks for what may follow; they are no part of what was found.
-        let bytes = tree.as_span();
-        let local = scan::span(bytes.start(), bytes.start() + bytes.as_str().trim_end().len());
+        let mut last = tree.clone();
+        while let Some(inner) = last.clone().into_inner().next_back() {
+            last = inner;
+        }
+        let local = scan::span(tree.as_span().start(), last.as_span().end());
         Span { start: local.start + self.base, end: local.end + self.base }
     }
 

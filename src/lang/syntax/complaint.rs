@@ -31,6 +31,7 @@ struct Stuck<'a> {
     found_kind: Option<TokenKind>,
     before: &'a str,
     before_end: u32,
+    whole: &'static str,
     wants: Wants,
 }
 
@@ -46,7 +47,9 @@ struct Wants {
 }
 
 /// The complaint about a failed parse of `text`.
-pub fn of(text: &str, tokens: &[Token], error: &Error<Rule>) -> Diagnostic {
+///
+/// `whole` says what the text is: an item, or what a text inserts.
+pub fn of(text: &str, tokens: &[Token], error: &Error<Rule>, whole: &'static str) -> Diagnostic {
     let at = place_of(error);
     let positives = match &error.variant {
         ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
@@ -62,6 +65,7 @@ pub fn of(text: &str, tokens: &[Token], error: &Error<Rule>) -> Diagnostic {
         found_kind: found.map(|token| token.kind),
         before: before.map_or("", |token| token.text(text)),
         before_end,
+        whole,
         wants: wants(positives),
     };
     special(&stuck).unwrap_or_else(|| general(text, &stuck))
@@ -99,6 +103,18 @@ fn special(stuck: &Stuck) -> Option<Diagnostic> {
         "->" | ":" | "=" if wants.marks.contains(&"=>") => {
             Some(error("syntax::expected", format!("expected `=>`, found `{found}`")).label("write `=>`"))
         }
+        _ if glued
+            && before.len() > 1
+            && before.starts_with('"')
+            && braces(before, '{') > braces(before, '}') =>
+        {
+            let start = stuck.before_end - before.len() as u32;
+            let text = Span { start, end: stuck.before_end };
+            Some(
+                Diagnostic::error("syntax::text", text, "the text ends inside `{…}`")
+                    .help("inside `{…}` of a text, quotes are written `\\\"`"),
+            )
+        }
         "elif" | "elsif" | "elseif" => {
             Some(error("syntax::keyword", format!("`{found}` is no keyword")).label("write `else if`"))
         }
@@ -126,6 +142,10 @@ fn special(stuck: &Stuck) -> Option<Diagnostic> {
     }
 }
 
+fn braces(text: &str, brace: char) -> usize {
+    text.matches(brace).count()
+}
+
 fn is_name(word: &str) -> bool {
     word.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
         && !RESERVED.contains(&word)
@@ -134,7 +154,7 @@ fn is_name(word: &str) -> bool {
 fn general(text: &str, stuck: &Stuck) -> Diagnostic {
     let Stuck { at, found, before, wants, found_kind, .. } = stuck;
     let found_words = match found_kind {
-        None => "the end of the item".to_owned(),
+        None => format!("the end of {}", stuck.whole),
         Some(TokenKind::Text { .. }) => "a string".to_owned(),
         Some(_) => format!("`{found}`"),
     };

@@ -5,7 +5,7 @@
 
 use pest::Parser;
 
-use super::ast::{Expr, Item, Kind, Name, Span};
+use super::ast::{Expr, Item, Kind, Modifier, Name, Span};
 use super::build::{Builder, Grammar, Rule, child};
 use super::scan::{self, Token, TokenKind};
 use super::split::{self, SourceItem};
@@ -98,7 +98,7 @@ pub fn parse_expr(text: &str) -> (Option<Expr>, Vec<Diagnostic>) {
             (expr, builder.diagnostics)
         }
         Err(error) => {
-            diagnostics.push(complaint::of(text, &tokens, &error));
+            diagnostics.push(complaint::of(text, &tokens, &error, "the expression"));
             (None, diagnostics)
         }
     }
@@ -115,7 +115,8 @@ impl ParsedItem {
     /// stay silent about a name whose declaration has been complained about already.
     pub fn declares(&self) -> Option<(Kind, Name)> {
         if let Some(item) = &self.item {
-            return Some((item.kind, item.name));
+            let named = item.modifier != Modifier::Remove && !item.name.text.is_empty();
+            return named.then_some((item.kind, item.name));
         }
         let text = &self.source.text;
         let tokens = scan::tokens(text);
@@ -136,7 +137,8 @@ impl ParsedItem {
             end = part.span.end;
         }
         let span = Span { start: first.span.start, end };
-        let named = matches!(first.kind, TokenKind::Word);
+        let nameless = matches!(kind, Kind::Never | Kind::Always | Kind::DefaultAlways);
+        let named = first.kind == TokenKind::Word && !nameless;
         named.then(|| (kind, Name { text: Sym::new(scan::slice(text, span)), span }))
     }
 }

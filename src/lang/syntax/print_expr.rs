@@ -133,7 +133,12 @@ fn write(out: &mut String, expr: &Expr, least: u8, last: bool) {
         }
         ExprKind::Match { value, arms, otherwise } => {
             let arms = arms.iter().map(|(variants, value)| format!("{} => {}", names(variants), full(value)));
-            cases(out, &format!("match {}", simple(value)), arms.collect(), otherwise.as_ref());
+            let value = match simple(value) {
+                // `match first { … }` would be a `first` expression.
+                value if ends_with_first(&value) => format!("({value})"),
+                value => value,
+            };
+            cases(out, &format!("match {value}"), arms.collect(), otherwise.as_ref());
         }
         ExprKind::First { cases: all, otherwise } => {
             cases(out, "first", all.iter().map(case).collect(), otherwise.as_ref());
@@ -158,6 +163,11 @@ fn write(out: &mut String, expr: &Expr, least: u8, last: bool) {
         }
         ExprKind::Counter(name) => out.push_str(&format!("counter({})", name.text)),
     }
+}
+
+fn ends_with_first(printed: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    printed.strip_suffix("first").is_some_and(|before| !before.ends_with(is_word))
 }
 
 fn case(case: &FirstCase) -> String {

@@ -20,7 +20,7 @@ const PARTS: [&str; 3] = ["at", "require", "expect"];
 
 /// All complaints about an item whose first failure is `error`.
 pub fn complaints(text: &str, tokens: &[Token], error: &Error<Rule>) -> Vec<Diagnostic> {
-    let mut found = vec![complaint::of(text, tokens, error)];
+    let mut found = vec![complaint::of(text, tokens, error, "the item")];
     let mut rest = text.to_owned();
     let mut tokens = tokens.to_vec();
     let mut stuck = complaint::place_of(error);
@@ -33,7 +33,7 @@ pub fn complaints(text: &str, tokens: &[Token], error: &Error<Rule>) -> Vec<Diag
         if next <= stuck {
             break;
         }
-        found.push(complaint::of(&rest, &tokens, &error));
+        found.push(complaint::of(&rest, &tokens, &error, "the item"));
         stuck = next;
     }
     found

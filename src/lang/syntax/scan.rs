@@ -51,11 +51,14 @@ pub fn span(start: usize, end: usize) -> Span {
 
 const LONG_MARKS: [&str; 10] = ["=>", "->", "==", "!=", "<=", ">=", "..", "??", "&&", "||"];
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// All tokens of `text`; white space is left out.
 pub fn tokens(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
-    let mut at = 0;
+    // Some editors begin a file with a byte order mark.
+    let mut at = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
     while let Some(&byte) = bytes.get(at) {
         if byte.is_ascii_whitespace() {
             at += 1;
@@ -127,7 +130,7 @@ pub fn comments(text: &str) -> Vec<Span> {
 /// Whether `token` is the first thing on its line, and how far it is indented.
 pub fn indent_of_line(text: &str, at: u32) -> (bool, usize) {
     let before = slice(text, Span { start: 0, end: at });
-    let line = before.rsplit('\n').next().unwrap_or(before);
+    let line = before.rsplit('\n').next().unwrap_or(before).trim_start_matches(BYTE_ORDER_MARK);
     let indent = line.bytes().take_while(u8::is_ascii_whitespace).count();
     (indent == line.len(), indent)
 }

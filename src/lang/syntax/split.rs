@@ -266,6 +266,14 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_and_carriage_returns_change_nothing() {
+        let file = split("\u{feff}/// a\r\nset A = { B }\r\nset C = { D }\r\n");
+        assert_eq!(file.diagnostics, []);
+        let texts: Vec<&str> = file.items.iter().map(|item| item.text.as_str()).collect();
+        assert_eq!(texts, ["/// a\r\nset A = { B }", "set C = { D }"]);
+    }
+
+    #[test]
     fn rows_and_clauses_at_the_margin_stay_in_their_item() {
         assert_eq!(items("matrix m(a: A, b: B) -> { x }\n| B\nA | x\n").len(), 1);
         assert_eq!(items("checker c\nfor a: M, b: N\nisolate a\n{\n}").len(), 1);

@@ -91,7 +91,7 @@ impl Builder {
                     self.base = outer;
                     return value;
                 }
-                Err(error) => found.push(complaint::of(&source, &tokens, &error)),
+                Err(error) => found.push(complaint::of(&source, &tokens, &error, "the inserted value")),
             }
         }
         for mut diagnostic in found {
