@@ -77,6 +77,69 @@ fn what_is_printed_of_the_reference_parses_to_the_same_tree() {
 }
 
 #[test]
+fn every_statement_and_expectation_parses_and_prints_the_same() {
+    let statements = [
+        "let x = xs where it.node == n",
+        "if a { stop } else if b {\n stop } else { stop; stop }",
+        "for x in xs where x.type in { A, B } { cut x }",
+        "for x in (xs where it.ok) where x.type not in S { cut x }",
+        "stop",
+        "do isolate_input(i)",
+        "let n = do f(i, 1)",
+        "give n",
+        "isolate before user because \"{user.node.name} is \\{kept}\"",
+        "isolate first",
+        "found a",
+        "join a to b.source",
+        "unite a with b ?? c",
+        "fail \"no\"",
+        "report n, m.inputs[0] \"text\" help \"try\"",
+        "insert Identity",
+        "let n = insert Identity named \"identity_{counter(identity)}\" { inputs = 1  outputs = 2, behind = m }",
+        "delete n",
+        "connect o -> i",
+        "cut i",
+        "link a => b",
+        "unlink a => first { c => a else => b }",
+        "set n.attr(_a.b) = none",
+        "set i.source.desc.attr(x) = false",
+        "set (a ?? b).tensor = b.tensor",
+        "set a.data_offset = -1",
+        "sort with compile_order",
+        "apply concat_notask to n",
+        "resolve memory in t as a {\n do f(a)\n}",
+    ];
+    let expectations = [
+        "nothing",
+        "insert before n:1",
+        "insert after n:0 by rule named \"x_0\"",
+        "insert before [n:0, \"a b\":1]",
+        "edge a:0 -> b:1",
+        "no edge a/b.c-d:0 -> b:1",
+        "control a => b",
+        "no control a => b",
+        "error \"part\"",
+        "warn W1",
+        "kept c by no_scalar",
+        "done c",
+        "graph {\n a: Data \n}",
+        "that root.nodes.count == 2 and node(\"a\") is some",
+    ];
+    let statements = statements.iter().map(|statement| format!("pass p {{\n{statement}\n}}"));
+    let expectations = expectations
+        .iter()
+        .map(|expect| format!("test \"t\" for p, q on sub twice {{\n expect {expect}\n}}"));
+    let removals = ["override fn f(n: Node) -> list<Node?> = [none]", "remove attr a.b", "remove test \"t\""];
+    for source in statements.chain(expectations).chain(removals.map(str::to_owned)) {
+        let (tree, complaints) = parse_item(&source);
+        let tree = tree.unwrap_or_else(|| panic!("{source}\n{complaints:#?}"));
+        let printed = print_item(&tree);
+        let again = parse_item(&printed).0.unwrap_or_else(|| panic!("{printed}"));
+        assert_eq!(shape(&again), shape(&tree), "{printed}");
+    }
+}
+
+#[test]
 fn parentheses_are_kept_only_where_they_matter() {
     for (source, printed) in [
         ("(a.b) + (c * d)", "a.b + c * d"),

@@ -89,11 +89,11 @@ pub enum Expr {
         base: ExprId,
         mark: Sym,
     },
-    /// `lift`: a first argument that is none gives none.
+    /// `lift`: bit `i` says that argument `i`, if it is none, gives none (the parameter is not optional).
     Call {
         function: Sym,
         args: Box<[ExprId]>,
-        lift: bool,
+        lift: u32,
     },
     Walk {
         walk: Sym,

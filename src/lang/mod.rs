@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod diagnostic;
+pub mod eval;
 pub mod facts;
 pub mod hir;
 pub mod syntax;

@@ -77,33 +77,42 @@ impl Cx<'_> {
             return self.rest(args, span);
         }
         let mut ids = Vec::with_capacity(given);
-        let mut lift = false;
+        let mut lift = 0u32;
         let mut params = sig.params.iter();
         if let Some((id, ty, arg_span)) = first
             && let Some(param) = params.next()
         {
-            lift = self.lifts(&ty, param);
-            let plain = if lift { strip(&ty).clone() } else { ty };
-            ids.push(self.coerce(id, &plain, param, arg_span));
+            ids.push(self.lifted((id, ty, arg_span), param, 0, &mut lift));
         }
         for (arg, param) in args.iter().zip(params) {
-            if ids.is_empty() {
-                let (id, ty) = self.expr(arg, Some(param));
-                lift = self.lifts(&ty, param);
-                let plain = if lift { strip(&ty).clone() } else { ty };
-                ids.push(self.coerce(id, &plain, param, arg.span));
-            } else {
-                ids.push(self.check(arg, param));
-            }
+            let (id, ty) = self.expr(arg, Some(param));
+            let at = ids.len();
+            ids.push(self.lifted((id, ty, arg.span), param, at, &mut lift));
         }
         let mut ty = sig.result.unwrap_or(Ty::Error);
-        if lift {
+        if lift != 0 {
             ty = ty.optional();
         }
         (self.push(Expr::Call { function: name.text, args: ids.into_boxed_slice(), lift }, span), ty)
     }
 
-    /// A first argument that may be none, where the parameter may not, makes the result optional.
+    /// Argument number `at`, already lowered, for a parameter. If it may be none and the parameter may not, the
+    /// call gives none for none, and a bit of `lift` says so.
+    pub fn lifted(
+        &mut self,
+        (id, ty, span): (ExprId, Ty, Span),
+        param: &Ty,
+        at: usize,
+        lift: &mut u32,
+    ) -> ExprId {
+        if self.lifts(&ty, param) && at < u32::BITS as usize {
+            *lift |= 1 << at;
+            return self.coerce(id, strip(&ty), param, span);
+        }
+        self.coerce(id, &ty, param, span)
+    }
+
+    /// An argument that may be none, where the parameter may not, makes the result optional.
     fn lifts(&self, ty: &Ty, param: &Ty) -> bool {
         matches!(ty, Ty::Optional(_)) && !fits(ty, param)
     }

@@ -2,6 +2,7 @@
 
 use super::codes;
 use super::lower::Cx;
+use super::narrow::known_some;
 use super::types::{is_optional, join, show, strip};
 use crate::graph::Sym;
 use crate::lang::Diagnostic;
@@ -102,9 +103,13 @@ impl Cx<'_> {
     }
 
     fn filter(&mut self, list: &ast::Expr, condition: &ast::Expr, span: Span) -> (ExprId, Ty) {
-        let (list, element) = self.list(list);
+        let (list, mut element) = self.list(list);
         let mark = self.env.len();
         let local = self.provide("it", element.clone());
+        // `xs where it is some`: the elements that are left are some.
+        if known_some(condition, true).contains(&Sym::new("it")) {
+            element = strip(&element).clone();
+        }
         let condition = self.check(condition, &Ty::Bool);
         self.leave(mark);
         (self.push(Expr::Where { local, list, condition }, span), Ty::list(element))

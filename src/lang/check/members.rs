@@ -166,10 +166,17 @@ impl Cx<'_> {
             }
             return self.bad(span);
         }
-        let ids =
-            args.iter().zip(info.params).map(|(arg, param)| self.check(arg, &param.ty(receiver))).collect();
+        let mut lift = 0;
+        let mut ids = Vec::with_capacity(args.len());
+        for (arg, param) in args.iter().zip(info.params) {
+            let param = param.ty(receiver);
+            let (id, ty) = self.expr(arg, Some(&param));
+            let at = ids.len();
+            ids.push(self.lifted((id, ty, arg.span), &param, at, &mut lift));
+        }
+        let ids = ids.into_boxed_slice();
         let mut ty = info.result.ty(receiver);
-        if is_optional(base_ty) {
+        if is_optional(base_ty) || lift != 0 {
             ty = ty.optional();
         }
         (self.push(Expr::Fact { fact: info.fact, base, args: ids }, span), ty)

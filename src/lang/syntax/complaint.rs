@@ -13,7 +13,8 @@ use crate::lang::diagnostic::{Diagnostic, Place, did_you_mean};
 const RESERVED: [&str; 14] =
     ["and", "or", "not", "in", "is", "none", "true", "false", "where", "if", "then", "else", "match", "let"];
 
-const STATEMENTS: [&str; 22] = [
+/// The words that begin a statement.
+pub const STATEMENTS: [&str; 22] = [
     "let", "if", "for", "stop", "do", "give", "isolate", "found", "join", "unite", "fail", "report",
     "insert", "delete", "connect", "cut", "link", "unlink", "set", "sort", "apply", "resolve",
 ];
@@ -46,9 +47,7 @@ struct Wants {
 
 /// The complaint about a failed parse of `text`.
 pub fn of(text: &str, tokens: &[Token], error: &Error<Rule>) -> Diagnostic {
-    let at = match error.location {
-        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at as u32,
-    };
+    let at = place_of(error);
     let positives = match &error.variant {
         ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
         ErrorVariant::CustomError { .. } => &[],
@@ -66,6 +65,13 @@ pub fn of(text: &str, tokens: &[Token], error: &Error<Rule>) -> Diagnostic {
         wants: wants(positives),
     };
     special(&stuck).unwrap_or_else(|| general(text, &stuck))
+}
+
+/// The byte where parsing got stuck.
+pub fn place_of(error: &Error<Rule>) -> u32 {
+    match error.location {
+        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at as u32,
+    }
 }
 
 /// Moves the places of a complaint about a text inside an item.

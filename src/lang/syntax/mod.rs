@@ -5,7 +5,7 @@
 //!
 //! The way of an item: `split` cuts it out of the file, `check` refuses what would make parsing deep or hopeless,
 //! `anchor.pest` recognises it, the builders (`items`, `statements`, `expr`, `text`, `test_block`) make the tree,
-//! and `complaint` words what the grammar refused. `print` is the way back.
+//! and `complaint` words what the grammar refused, for one statement after the other (`recover`). `print` is the way back.
 
 pub mod ast;
 mod build;
@@ -16,6 +16,7 @@ mod items;
 pub mod parse;
 pub mod print;
 mod print_expr;
+mod recover;
 mod scan;
 pub mod split;
 mod statements;

@@ -9,7 +9,7 @@ use super::ast::{Expr, Item, Kind, Name, Span};
 use super::build::{Builder, Grammar, Rule, child};
 use super::scan::{self, Token, TokenKind};
 use super::split::{self, SourceItem};
-use super::{check, complaint};
+use super::{check, complaint, recover};
 use crate::graph::Sym;
 use crate::lang::diagnostic::{Diagnostic, Place};
 
@@ -62,7 +62,7 @@ pub fn parse_item(text: &str) -> (Option<Item>, Vec<Diagnostic>) {
     let tree = match Grammar::parse(Rule::item, text) {
         Ok(mut trees) => trees.next(),
         Err(error) => {
-            diagnostics.push(complaint::of(text, &tokens, &error));
+            diagnostics = recover::complaints(text, &tokens, &error);
             None
         }
     };

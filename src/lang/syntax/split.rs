@@ -101,24 +101,19 @@ pub fn split(text: &str) -> SplitFile {
             }
             continue;
         }
-        let starts = match begins(text, token, open.as_ref()) {
-            Some(kind) => Some(Region {
-                kind,
-                start: docs
-                    .first()
-                    .filter(|_| kind == RegionKind::Item && touches(text, &docs, token))
-                    .map_or(token.span.start, |doc| doc.span.start),
-                end: token.span.end,
-                depth: 0,
-                matrix: token.text(text) == "matrix",
-            }),
-            None => None,
-        };
+        let starts = begins(text, token, open.as_ref()).map(|kind| Region {
+            kind,
+            start: docs
+                .first()
+                .filter(|_| kind == RegionKind::Item && touches(text, &docs, token))
+                .map_or(token.span.start, |doc| doc.span.start),
+            end: token.span.end,
+            depth: 0,
+            matrix: token.text(text) == "matrix",
+        });
         docs.clear();
-        if let Some(region) = starts {
-            if let Some(done) = open.replace(region) {
-                file.close(text, &done);
-            }
+        if let Some(done) = starts.and_then(|region| open.replace(region)) {
+            file.close(text, &done);
         }
         if let Some(region) = &mut open {
             region.end = token.span.end;
