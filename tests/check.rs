@@ -79,6 +79,21 @@ fn every_construct_lowers() {
 }
 
 #[test]
+fn the_shipped_rules_have_no_error() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
+    let entries = std::fs::read_dir(folder).expect("the rules are part of the source").flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "anchor"));
+    paths.sort();
+    let texts: Vec<String> =
+        paths.iter().map(|path| std::fs::read_to_string(path).expect("rules are text")).collect();
+    assert!(!texts.is_empty());
+    let files: Vec<(&str, bool)> = texts.iter().map(|text| (text.as_str(), false)).collect();
+    let said = support::checked::check(&files).text(true);
+    assert!(!said.contains("error["), "{said}");
+}
+
+#[test]
 fn the_right_side_decides_what_in_becomes() {
     let set = "set A = { Relu }\n";
     let (_, expr) = function(&format!("{set}fn f(n: Node) -> Bool = n.type in A"));
@@ -108,9 +123,9 @@ fn words_take_the_meaning_that_is_wanted() {
 #[test]
 fn asking_none_gives_none_and_the_type_says_so() {
     let (_, expr) = function("fn g(o: Output) -> Int = o.index\nfn f(i: Input) -> Int? = i.source.g");
-    assert!(matches!(expr, Expr::Call { lift: true, .. }), "{expr:?}");
+    assert!(matches!(expr, Expr::Call { lift: 1, .. }), "{expr:?}");
     let (_, expr) = function("fn g(o: Output?) -> Int = o.index ?? 0\nfn f(i: Input) -> Int = i.source.g");
-    assert!(matches!(expr, Expr::Call { lift: false, .. }), "{expr:?}");
+    assert!(matches!(expr, Expr::Call { lift: 0, .. }), "{expr:?}");
 }
 
 #[test]
