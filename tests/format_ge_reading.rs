@@ -96,7 +96,7 @@ fn slots_edges_and_control_edges() {
     assert_eq!(snapshot.control_in(b).collect::<Vec<_>>(), [a]);
     assert_eq!(
         warnings(&loaded),
-        ["format::desc_count: `b` has another number of slots than descriptions (line 2, column 23)"]
+        ["format::desc_count: `b` has another number of slots than descriptions (line 2, column 25)"]
     );
     // What the graph cannot hold comes back all the same.
     assert!(text(&loaded).contains("input: \"a:1:-1\"\n    input: \"a:1:-2\"\n  }\n"));
@@ -413,4 +413,14 @@ fn gzip_goes_with_every_format() {
         assert_eq!(read(&packed).format, read(&data).format);
         assert_eq!(text(&read(&packed)), "graph {\n  name: \"g\"\n}\n");
     }
+}
+
+#[test]
+fn a_thousand_mistakes_are_a_few_warnings() {
+    let mut loaded = read(format!("graph {{ {} }}", "op { name: \"a\" }\n".repeat(31)));
+    assert_eq!(loaded.warnings.len(), 21);
+    assert_eq!(
+        loaded.warnings.pop().unwrap().to_string(),
+        "format::duplicate_node: 10 more of this kind (the file)"
+    );
 }

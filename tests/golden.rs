@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anchorwatch::engine::{Request, RuleDiagnostic, RuleSources, Session};
 use anchorwatch::format::{LoadContext, load};
-use anchorwatch::graph::{Compared, GraphId, Snapshot, State, Sym, equal_up_to_inserted};
+use anchorwatch::graph::{Compared, GraphId, Snapshot, State, Sym, equal_up_to_inserted, label};
 
 /// Attributes that the comparison leaves out: what a loader or a sort writes for itself.
 const IGNORED: [&str; 6] = [
@@ -97,4 +98,45 @@ fn all(pass: &str) {
 #[test]
 fn layout() {
     all("layout");
+}
+
+/// Symbol tables: each line is a symbol and its anchors in order.
+#[test]
+fn symbols() {
+    let session = Session::new(RuleSources::shipped());
+    let mut failed = Vec::new();
+    for path in cases("symbols") {
+        let case: serde_json::Value = serde_json::from_slice(&fs::read(&path).expect("a case")).expect("JSON");
+        let id = path.file_stem().and_then(|s| s.to_str()).expect("a case id").to_owned();
+        let mut before = graph(&path.with_file_name(format!("{id}.before.txt.gz")));
+        if case.get("sort_first").is_some_and(|s| s == true) {
+            let request = Request { graph: GraphId::ROOT, node: None, steps: vec![Sym::new("compile_order")], sort: false };
+            before = session.run(&before, &request).expect("a run").after;
+        }
+        let mut text = String::new();
+        let file = fs::File::open(path.with_file_name(format!("{id}.symbols.txt.gz"))).expect("a table");
+        flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("text");
+        let table = match session.symbols(&before, GraphId::ROOT) {
+            Ok(table) => table,
+            Err(failure) => {
+                failed.push(format!("{id}: failed: {}", failure.message));
+                continue;
+            }
+        };
+        let mut lines = table.groups().iter().map(|group| {
+            let anchors: Vec<String> = group.members.iter().map(|a| label(&before, *a)).collect();
+            format!("{}: {}", label(&before, group.founder), anchors.join(" "))
+        });
+        for (line, expected) in text.lines().enumerate() {
+            let actual = lines.next().unwrap_or_default();
+            if actual != expected {
+                failed.push(format!("{id}:{}\n  expected {expected}\n  actual   {actual}", line + 1));
+                break;
+            }
+        }
+        if let Some(extra) = lines.next().filter(|_| failed.last().is_none_or(|f| !f.starts_with(&id))) {
+            failed.push(format!("{id}: extra line {extra}"));
+        }
+    }
+    assert!(failed.is_empty(), "{} tables differ\n{}", failed.len(), failed.join("\n"));
 }

@@ -285,6 +285,12 @@ impl Session {
             steps.push(Step { kind, name, fresh: told.is_none(), told: told.unwrap_or(name) });
             return Ok(());
         }
+        // The keyword stands for all lints.
+        if !has(Kind::Pipeline) && name == crate::lang::syntax::print::keyword(Kind::Lint) {
+            let lints = live.names(Kind::Lint);
+            steps.extend(lints.map(|name| Step { kind: Kind::Lint, name, fresh: false, told: name }));
+            return Ok(());
+        }
         if !has(Kind::Pipeline) {
             return Err(RunError::UnknownPass { name, known: self.runnable() });
         }

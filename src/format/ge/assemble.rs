@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::edges::{Entry, PEER_INDEX, canonical_input};
 use super::message::{GraphMsg, ModelMsg, OpMsg};
 use super::port_names::{Direction, PortNames};
-use crate::format::{FormatError, FormatWarning, Place};
+use crate::format::{FormatError, FormatWarning, Place, Warnings};
 use crate::graph::{
     Builder, GraphId, GraphInfo, ModelInfo, Node, NodeDetail, NodeId, Port, Ports, Snapshot, Sym, TensorDesc,
 };
@@ -40,7 +40,7 @@ pub fn assemble(
     let mut assembler = Assembler {
         builder: Builder::new(info),
         place,
-        warnings: Vec::new(),
+        warnings: Warnings::default(),
         port_names: PortNames::default(),
         blank: Arc::default(),
         padding: 0,
@@ -55,7 +55,7 @@ pub fn assemble(
     }
     assembler.link(&names, &offsets, links)?;
     assembler.report_desc_mismatch();
-    Ok((assembler.builder.finish(), assembler.origin, assembler.warnings))
+    Ok((assembler.builder.finish(), assembler.origin, assembler.warnings.finish()))
 }
 
 /// A node that names a subgraph.
@@ -69,7 +69,7 @@ struct Link {
 struct Assembler<'p> {
     builder: Builder,
     place: &'p dyn Fn(usize) -> Place,
-    warnings: Vec<FormatWarning>,
+    warnings: Warnings,
     port_names: PortNames,
     /// The description of a slot that the file does not describe.
     blank: Arc<TensorDesc>,
@@ -96,8 +96,8 @@ impl Assembler<'_> {
     }
 
     fn warn(&mut self, code: &'static str, message: String, offset: usize) {
-        let place = (self.place)(offset);
-        self.warnings.push(FormatWarning { code, message, place });
+        let place = self.place;
+        self.warnings.push(code, || (message, place(offset)));
     }
 
     fn graph(&mut self, graph: GraphMsg<'_>, links: &mut Vec<Link>) -> Result<()> {
@@ -304,11 +304,14 @@ impl Assembler<'_> {
                 self.builder.own(link.node, GraphId(u32::try_from(graph).unwrap_or(u32::MAX)));
             }
         }
-        for link in links.iter().filter(|link| unlinked.contains(&link.node)) {
-            let all = links.iter().filter(|other| other.node == link.node).map(|other| other.name.clone());
-            let detail = &mut self.builder.node_mut(link.node).detail;
+        // The links of a node stand side by side.
+        for of_node in
+            links.chunk_by(|a, b| a.node == b.node).filter(|links| unlinked.contains(&links[0].node))
+        {
+            let detail = &mut self.builder.node_mut(of_node[0].node).detail;
+            // A list with empty entries was kept before, and whole.
             if detail.as_ref().is_none_or(|detail| detail.subgraph_name.is_empty()) {
-                keep_subgraph_names(detail, all.collect());
+                keep_subgraph_names(detail, of_node.iter().map(|link| link.name.clone()).collect());
             }
         }
         for (at, owner) in owners.iter().enumerate().skip(1) {

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::assemble::Origin;
 use super::edges::{PEER_INDEX, canonical_input, data_text};
@@ -47,7 +47,7 @@ pub fn disassemble<'s>(now: &'s Snapshot, before: Option<(&'s Snapshot, &'s Orig
 /// The root, then subgraphs in registry order, then any that no registry lists.
 fn graph_order(snapshot: &Snapshot) -> Vec<GraphId> {
     let mut order = vec![GraphId::ROOT];
-    let mut listed: rustc_hash::FxHashSet<GraphId> = order.iter().copied().collect();
+    let mut listed: FxHashSet<GraphId> = order.iter().copied().collect();
     let registry = snapshot.registry();
     for graph in registry.chain(snapshot.graphs_by_id().map(|(id, _)| id)) {
         if snapshot.get_graph(graph).is_some() && listed.insert(graph) {
@@ -323,8 +323,11 @@ impl<'s> Writer<'s> {
             |graph: &GraphId| self.now.snapshot.get_graph(*graph).map(|graph| Cow::Borrowed(&*graph.name));
         let linked: Vec<Text<'s>> = node.subgraphs.iter().filter_map(name).collect();
         let written = node.detail.as_deref().map_or(&[][..], |detail| &detail.subgraph_name);
-        let holds_all = linked.iter().all(|name| written.iter().any(|written| **written == **name));
-        match !written.is_empty() && holds_all {
+        if written.is_empty() {
+            return linked;
+        }
+        let known: FxHashSet<&str> = written.iter().map(|name| &**name).collect();
+        match linked.iter().all(|name| known.contains(&**name)) {
             true => written.iter().map(|name| Cow::Borrowed(&**name)).collect(),
             false => linked,
         }

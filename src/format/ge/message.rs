@@ -35,7 +35,7 @@ pub struct GraphMsg<'a> {
     pub ops: Vec<OpMsg<'a>>,
     pub attrs: Attrs,
     pub extra: Extra,
-    /// Where the message stands in the file.
+    /// Where a complaint about the graph points: its name, or the message if it has none.
     pub offset: usize,
 }
 
@@ -52,6 +52,7 @@ pub struct OpMsg<'a> {
     pub subgraph_name: Vec<Text<'a>>,
     /// Everything else.
     pub detail: Option<Arc<NodeDetail>>,
+    /// As in [`GraphMsg::offset`].
     pub offset: usize,
 }
 

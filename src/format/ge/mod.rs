@@ -14,6 +14,7 @@ mod names;
 mod om;
 mod port_names;
 mod text;
+mod unknown;
 
 use std::sync::Arc;
 

@@ -377,9 +377,9 @@ impl Cx<'_> {
         Entry::Pipeline { body: self.take_body(), steps }
     }
 
-    /// A pass, chain or lint; the word `lint` is all lints.
+    /// What can be run: a pass, a chain, a lint, an order, a pipeline; the word `lint` is all lints.
     fn step(&mut self, name: Name) {
-        const STEPS: [Kind; 3] = [Kind::Pass, Kind::Chain, Kind::Lint];
+        const STEPS: [Kind; 5] = [Kind::Pass, Kind::Chain, Kind::Lint, Kind::Order, Kind::Pipeline];
         match STEPS.into_iter().find(|kind| self.scope.has(*kind, name.text)) {
             Some(kind) => self.uses(kind, name.text),
             None if name.text == keyword(Kind::Lint) => {}
@@ -392,11 +392,7 @@ impl Cx<'_> {
 
     fn test(&mut self, test: &ast::Test) -> Entry {
         for name in &test.passes {
-            if self.scope.has(Kind::Pipeline, name.text) {
-                self.uses(Kind::Pipeline, name.text);
-            } else {
-                self.step(*name);
-            }
+            self.step(*name);
         }
         for (name, value) in &test.options {
             if self.item_name(*name, Kind::Option) {

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::super::desc;
 use super::super::groups;
 use super::super::message::{DetailFields, GraphMsg, ListFields, ModelMsg, OpMsg, Pool};
+use super::super::unknown::Unknowns;
 use crate::format::{Field, Fields, FormatError, FormatWarning, Place};
 use crate::graph::{
     AttrValue, Attrs, Bytes, Extra, ListValue, NamedAttrs, OpaqueGraph, Sym, Tensor, TensorDesc,
@@ -20,16 +21,7 @@ type Result<T> = std::result::Result<T, FormatError>;
 pub struct Reader<'a> {
     pool: Pool,
     descs: FxHashMap<&'a [u8], Arc<TensorDesc>>,
-    unknown: Vec<Unknown>,
-}
-
-/// A field number that no schema has.
-struct Unknown {
-    number: u32,
-    inside: &'static str,
-    count: usize,
-    offset: usize,
-    kept: bool,
+    unknown: Unknowns<u32>,
 }
 
 impl<'a> Reader<'a> {
@@ -38,13 +30,7 @@ impl<'a> Reader<'a> {
     }
 
     pub fn warnings(&self) -> Vec<FormatWarning> {
-        let warning = |unknown: &Unknown| {
-            let Unknown { number, inside, count, offset, kept } = unknown;
-            let fate = if *kept { "kept as it is" } else { "dropped" };
-            let message = format!("unknown field {number} in {inside} ({count}x), {fate}");
-            FormatWarning { code: "format::unknown_field", message, place: Place::Byte(*offset) }
-        };
-        self.unknown.iter().map(warning).collect()
+        self.unknown.warnings(Place::Byte)
     }
 
     pub fn model(&mut self, mut fields: Fields<'a>) -> Result<ModelMsg<'a>> {
@@ -303,10 +289,6 @@ impl<'a> Reader<'a> {
     }
 
     fn note(&mut self, field: &Field<'a>, inside: &'static str, kept: bool) {
-        let Field { number, offset, .. } = *field;
-        match self.unknown.iter_mut().find(|u| u.number == number && u.inside == inside) {
-            Some(unknown) => unknown.count += 1,
-            None => self.unknown.push(Unknown { number, inside, count: 1, offset, kept }),
-        }
+        self.unknown.note(field.number, inside, field.offset, kept);
     }
 }

@@ -12,6 +12,7 @@ use super::super::desc;
 use super::super::groups;
 use super::super::message::{DetailFields, GraphMsg, ListFields, ModelMsg, OpMsg, Pool, Text};
 use super::super::names::{DTYPE, LIST_TYPE};
+use super::super::unknown::Unknowns;
 use super::memo::Memo;
 use super::scan::Scan;
 use crate::format::{FormatError, FormatWarning, Place};
@@ -32,12 +33,11 @@ pub fn read(text: &[u8]) -> Result<(ModelMsg<'_>, Vec<FormatWarning>)> {
         descs: Memo::default(),
         attrs: Memo::default(),
         attr_sets: FxHashMap::default(),
-        unknown: Vec::new(),
-        unknown_count: 0,
+        unknown: Unknowns::default(),
         opaque: 0,
     };
     let model = reader.model()?;
-    let warnings = reader.unknown.iter().map(|unknown| unknown.warning(text)).collect();
+    let warnings = reader.unknown.warnings(|offset| Place::of(text, offset));
     Ok((model, warnings))
 }
 
@@ -48,27 +48,9 @@ struct Reader<'a> {
     attrs: Memo<'a, (Sym, AttrValue)>,
     /// Attribute sets by the numbers of their remembered blocks.
     attr_sets: FxHashMap<Box<[u32]>, Attrs>,
-    unknown: Vec<Unknown>,
-    unknown_count: usize,
+    unknown: Unknowns<String>,
     /// Graphs around this place that will be kept encoded, where text of unknown meaning has no room.
     opaque: u32,
-}
-
-/// A field name that no schema has.
-struct Unknown {
-    name: String,
-    inside: &'static str,
-    count: usize,
-    offset: usize,
-    kept: bool,
-}
-
-impl Unknown {
-    fn warning(&self, text: &[u8]) -> FormatWarning {
-        let fate = if self.kept { "kept as it is" } else { "dropped" };
-        let message = format!("unknown field `{}` in {} ({}x), {fate}", self.name, self.inside, self.count);
-        FormatWarning { code: "format::unknown_field", message, place: Place::of(text, self.offset) }
-    }
 }
 
 /// An attribute set while it is being read.
@@ -107,7 +89,10 @@ impl<'a> Reader<'a> {
         while let Some(name) = self.scan.field(close)? {
             match name {
                 b"op" => self.push_message(&mut graph.ops, |r| r.op())?,
-                b"name" => self.set(&mut graph.name, |r| r.scan.string())?,
+                b"name" => {
+                    graph.offset = self.scan.at() - name.len();
+                    self.set(&mut graph.name, |r| r.scan.string())?;
+                }
                 b"input" => self.push(&mut graph.input, |r| r.scan.string())?,
                 b"output" => self.push(&mut graph.output, |r| r.scan.string())?,
                 b"attr" => self.push_message(&mut attrs, |r| r.attr())?,
@@ -128,7 +113,10 @@ impl<'a> Reader<'a> {
                 b"attr" => self.each_message(|r| r.op_attr(&mut attrs))?,
                 b"input_desc" => self.push_message(&mut op.input_desc, |r| r.op_desc())?,
                 b"output_desc" => self.push_message(&mut op.output_desc, |r| r.op_desc())?,
-                b"name" => self.set(&mut op.name, |r| r.scan.string())?,
+                b"name" => {
+                    op.offset = self.scan.at() - name.len();
+                    self.set(&mut op.name, |r| r.scan.string())?;
+                }
                 b"type" => self.set(&mut op.ty, |r| r.sym())?,
                 b"input" => self.push(&mut op.input, |r| r.scan.string())?,
                 b"id" => self.set(&mut op.id, |r| r.scan.int64())?,
@@ -169,9 +157,9 @@ impl<'a> Reader<'a> {
             set.entries.push(entry);
             Some(number)
         } else {
-            let (start, unknown) = (self.scan.at(), self.unknown_count);
+            let (start, unknown) = (self.scan.at(), self.unknown.count());
             let entry = self.attr()?;
-            let (entry, number) = match self.unknown_count == unknown {
+            let (entry, number) = match self.unknown.count() == unknown {
                 true => self.attrs.learn(self.scan.since(start), entry),
                 false => (entry, None),
             };
@@ -205,9 +193,9 @@ impl<'a> Reader<'a> {
             self.scan.advance(len);
             return Ok(desc);
         }
-        let (start, unknown) = (self.scan.at(), self.unknown_count);
+        let (start, unknown) = (self.scan.at(), self.unknown.count());
         let desc = Arc::new(self.desc()?);
-        if self.unknown_count != unknown {
+        if self.unknown.count() != unknown {
             return Ok(desc);
         }
         Ok(self.descs.learn(self.scan.since(start), desc).0)
@@ -485,7 +473,7 @@ impl<'a> Reader<'a> {
         self.scan.copy_field(&name, 0, &mut body)?;
         let kept = self.opaque == 0;
         if name != groups::NAME || !kept {
-            self.note(&name, inside, at - name.len(), kept);
+            self.unknown.note(format!("`{name}`"), inside, at - name.len(), kept);
         }
         extra.push(ExtraField::Text { name: self.pool.name(&name), body: body.into() });
         Ok(())
@@ -496,15 +484,7 @@ impl<'a> Reader<'a> {
         let at = self.scan.at();
         let name = String::from_utf8_lossy(name);
         self.scan.copy_field(&name, 0, &mut String::new())?;
-        self.note(&name, inside, at - name.len(), false);
+        self.unknown.note(format!("`{name}`"), inside, at - name.len(), false);
         Ok(())
-    }
-
-    fn note(&mut self, name: &str, inside: &'static str, offset: usize, kept: bool) {
-        self.unknown_count += 1;
-        match self.unknown.iter_mut().find(|u| u.name == name && u.inside == inside) {
-            Some(unknown) => unknown.count += 1,
-            None => self.unknown.push(Unknown { name: name.to_owned(), inside, count: 1, offset, kept }),
-        }
     }
 }
