@@ -425,6 +425,7 @@ pub enum Entry {
         left: Sym,
         right: Vec<Sym>,
     },
+    /// The reason sees {first, second, group, target}.
     Always {
         left: Sym,
         right: Vec<Sym>,
@@ -550,7 +551,8 @@ pub enum OptionValue {
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Lowered {
     pub entry: Option<Entry>,
-    /// Every item that this one mentions, sorted, each once.
+    /// Every item that this one mentions, sorted, each once. A checker without a name stands for all rules of pairs,
+    /// which `conflicts` asks.
     pub uses: Vec<(Kind, Sym)>,
     pub texts: Vec<Text>,
     /// Where each expression of the item's body stands (by id), for explanations.

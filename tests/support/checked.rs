@@ -17,14 +17,16 @@ use super::{level_name, position};
 /// A checked rule set: its files, and everything that was said.
 pub struct Checked {
     files: Vec<(String, ParsedFile)>,
+    overlays: Vec<bool>,
     /// `None`: about a file, not an item.
     said: Vec<(u32, Option<ItemKey>, Diagnostic)>,
 }
 
-/// Parses all files; where that goes well, scope, lowering and rules follow.
-pub fn check(texts: &[&str]) -> Checked {
+/// Parses all files, of which some are overlays; where that goes well, scope, lowering and rules follow.
+pub fn check(texts: &[(&str, bool)]) -> Checked {
     let files: Vec<(String, ParsedFile)> =
-        texts.iter().map(|text| ((*text).to_owned(), parse_file(text))).collect();
+        texts.iter().map(|(text, _)| ((*text).to_owned(), parse_file(text))).collect();
+    let overlays: Vec<bool> = texts.iter().map(|(_, overlay)| *overlay).collect();
     let mut said = Vec::new();
     let mut items: Vec<(ItemKey, Arc<Item>)> = Vec::new();
     for (file, (_, parsed)) in (0..).zip(&files) {
@@ -36,9 +38,9 @@ pub fn check(texts: &[&str]) -> Checked {
         }
     }
     if said.iter().any(|(_, _, d)| d.level == Level::Error) {
-        return Checked { files, said };
+        return Checked { files, overlays, said };
     }
-    let scoped = scope(&items, &[false, true]);
+    let scoped = scope(&items, &overlays);
     let mut found = scoped.diagnostics;
     let mut live = Vec::new();
     for key in &scoped.live {
@@ -50,14 +52,14 @@ pub fn check(texts: &[&str]) -> Checked {
     found.extend(rules(&live, &scoped.scope));
     found.sort_by_key(|(key, _)| *key);
     said.extend(found.into_iter().map(|(key, d)| (key.file, Some(key), d)));
-    Checked { files, said }
+    Checked { files, overlays, said }
 }
 
 /// [`check`] of a text with an optional overlay after the line `//@ overlay`.
 pub fn check_text(text: &str) -> Checked {
     match text.split_once("//@ overlay\n") {
-        Some((base, overlay)) => check(&[base, overlay]),
-        None => check(&[text]),
+        Some((base, overlay)) => check(&[(base, false), (overlay, true)]),
+        None => check(&[(text, false)]),
     }
 }
 
@@ -80,7 +82,7 @@ impl Checked {
                     (Place::Item(span), Some(key)) => (parsed.items[key.index as usize].source.start, span),
                     (Place::Item(span) | Place::File(span), _) => (0, span),
                 };
-                let overlay = if file == 1 { "overlay " } else { "" };
+                let overlay = if self.overlays[file as usize] { "overlay " } else { "" };
                 let (from, to) = (position(text, base + span.start), position(text, base + span.end));
                 let _ = writeln!(out, "{}", format!(" --> {overlay}{from}..{to} {}", label.text).trim_end());
             }

@@ -64,6 +64,7 @@ impl Cx<'_> {
                 (self.push(Expr::Symbols { symbols: name.text, graph }, span), Ty::Symbols)
             }
             ExprKind::Conflicts { graph, table } => {
+                self.uses.insert(super::scope::ALL_PAIR_RULES);
                 let graph = self.check(graph, &Ty::Graph);
                 let table = self.check(table, &Ty::Symbols);
                 (self.push(Expr::Conflicts { graph, table }, span), Ty::Bool)

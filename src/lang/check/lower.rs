@@ -37,7 +37,7 @@ fn start(diagnostic: &Diagnostic) -> Option<Span> {
 }
 
 /// Nesting that no person writes; deeper trees would need as much stack.
-const MAX_DEPTH: u32 = 150;
+const MAX_DEPTH: u32 = 300;
 
 /// A local name in sight.
 pub(super) struct Binding {

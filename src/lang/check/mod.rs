@@ -6,6 +6,7 @@
 
 mod calls;
 pub mod codes;
+mod data;
 mod exprs;
 mod items;
 mod literals;

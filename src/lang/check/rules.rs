@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::codes;
-use super::scope::{ItemKey, Scope, keyword, title};
+use super::scope::{ALL_PAIR_RULES, ItemKey, Scope, keyword, title};
 use crate::graph::Sym;
 use crate::lang::Diagnostic;
 use crate::lang::diagnostic::{Label, Place};
@@ -31,6 +31,7 @@ pub struct RuleItem {
 pub fn rules(items: &[RuleItem], scope: &Scope) -> Vec<(ItemKey, Diagnostic)> {
     let mut found = Vec::new();
     circles(items, &mut found);
+    later_marks(items, scope, &mut found);
     pairs(items, scope, &mut found);
     sets(items, &mut found);
     edits(items, &mut found);
@@ -56,7 +57,12 @@ fn runs(kind: Kind) -> bool {
             | Kind::Set
             | Kind::Attribute
             | Kind::Pass
-    )
+    ) || rules_pairs(kind)
+}
+
+/// Kinds that `conflicts` asks.
+fn rules_pairs(kind: Kind) -> bool {
+    matches!(kind, Kind::Checker | Kind::Skip | Kind::DefaultAlways | Kind::Attribute)
 }
 
 /// Circles among functions, walks, actions, chains and sets. Each circle is told once, at its first item.
@@ -76,6 +82,10 @@ fn circles(items: &[RuleItem], found: &mut Vec<(ItemKey, Diagnostic)>) {
             let within = matches!(&node.item.data, ItemData::Set { terms, .. } if !takes_in(terms, name.1));
             // That an attribute asks for itself or a later one has its own complaint.
             if within || (name.0 == Kind::Attribute && own.0 == Kind::Attribute) {
+                continue;
+            }
+            if (name.0, name.1.as_str()) == ALL_PAIR_RULES {
+                next[from].extend((0..nodes.len()).filter(|node| rules_pairs(nodes[*node].item.kind)));
                 continue;
             }
             next[from].extend(number.get(name));
@@ -136,6 +146,40 @@ fn circle_error(nodes: &[&RuleItem], circle: &[usize]) -> (ItemKey, Diagnostic) 
         error.labels.push(elsewhere(item, item.name.span, "part of the circle"));
     }
     (node.key, error)
+}
+
+/// An attribute that asks, through functions, for a mark that is decided after its own. (A direct question is
+/// complained about where it stands; a question for itself is a circle.)
+fn later_marks(items: &[RuleItem], scope: &Scope, found: &mut Vec<(ItemKey, Diagnostic)>) {
+    let through = |kind: Kind| matches!(kind, Kind::Fn | Kind::Walk);
+    let helpers: FxHashMap<(Kind, Sym), &RuleItem> = items
+        .iter()
+        .filter(|rule| through(rule.item.kind))
+        .map(|rule| ((rule.item.kind, rule.item.name.text), rule))
+        .collect();
+    for rule in items.iter().filter(|rule| rule.item.kind == Kind::Attribute) {
+        let name = rule.item.name.text;
+        let Some(own) = scope.mark(name) else { continue };
+        let mut seen: FxHashSet<(Kind, Sym)> = FxHashSet::default();
+        let mut open: Vec<&RuleItem> = vec![rule];
+        while let Some(at) = open.pop() {
+            for used in &at.uses {
+                let later =
+                    scope.mark(used.1).filter(|asked| used.0 == Kind::Attribute && asked.order > own.order);
+                if later.is_some() && at.item.kind != Kind::Attribute && seen.insert(*used) {
+                    let message = format!("`{}` is not decided yet when `{name}` is", used.1);
+                    let mut error = Diagnostic::error(codes::MARK_ORDER, rule.item.name.span, message)
+                        .help("an attribute may ask for those declared before it");
+                    let text = format!("this asks for `{}`", used.1);
+                    error.labels.push(elsewhere(&at.item, at.item.name.span, text));
+                    found.push((rule.key, error));
+                }
+                if let Some(next) = helpers.get(used).filter(|_| seen.insert(*used)) {
+                    open.push(next);
+                }
+            }
+        }
+    }
 }
 
 /// One entry's claim on a pair of marks.

@@ -132,6 +132,9 @@ pub fn title(item: &Item) -> Sym {
     }
 }
 
+/// What `conflicts` uses: every rule of pairs.
+pub(super) const ALL_PAIR_RULES: (Kind, &str) = (Kind::Checker, "");
+
 /// The keyword of a kind.
 pub(super) fn keyword(kind: Kind) -> &'static str {
     match kind {
