@@ -180,13 +180,13 @@ pub fn compare_labels(state: &State, a: Anchor, b: Anchor) -> std::cmp::Ordering
     compare_named(&state.node(a.node()).name, a, &state.node(b.node()).name, b)
 }
 
-/// The same for anchors whose nodes' names are at hand. Distinct prefixes decide nearly always, so labels are
-/// compared without being built.
+/// The same for anchors whose nodes' names are at hand. What follows a name counts only where one name begins with
+/// the other, so labels are seldom built.
 fn compare_named(name_a: &str, a: Anchor, name_b: &str, b: Anchor) -> std::cmp::Ordering {
-    let common = name_a.bytes().zip(name_b.bytes()).position(|(x, y)| x != y);
-    match common {
-        Some(at) => name_a.as_bytes()[at].cmp(&name_b.as_bytes()[at]),
-        None => label_of(name_a, a).cmp(&label_of(name_b, b)),
+    if name_a.starts_with(name_b) || name_b.starts_with(name_a) {
+        label_of(name_a, a).cmp(&label_of(name_b, b))
+    } else {
+        name_a.cmp(name_b)
     }
 }
 

@@ -152,33 +152,33 @@ impl<'a> Machine<'a> {
 
     /// Whether expression `id` is true.
     pub(super) fn condition(&mut self, code: &Code, id: ExprId, base: usize) -> bool {
-        match &code.ops[id as usize] {
-            &Op::Not(x) => !self.condition(code, x, base),
-            &Op::And(a, b) => self.condition(code, a, base) && self.condition(code, b, base),
-            &Op::Or(a, b) => self.condition(code, a, base) || self.condition(code, b, base),
-            &Op::Compare { op, left, right } => {
+        match code.ops[id as usize] {
+            Op::Not(x) => !self.condition(code, x, base),
+            Op::And(a, b) => self.condition(code, a, base) && self.condition(code, b, base),
+            Op::Or(a, b) => self.condition(code, a, base) || self.condition(code, b, base),
+            Op::Compare { op, left, right } => {
                 let (left, right) = (self.expr(code, left, base), self.expr(code, right, base));
                 let holds = compare(op, &left, &right);
                 self.note(code.entry, id, || (EventKind::Compare { left, right }, Value::Bool(holds)));
                 holds
             }
-            &Op::InList { value, list, negated } => {
+            Op::InList { value, list, negated } => {
                 let value = self.expr(code, value, base);
                 self.is_in(code, &value, list, base) != negated
             }
-            &Op::InSet { value, set, negated } => {
+            Op::InSet { value, set, negated } => {
                 let value = self.expr(code, value, base);
                 match self.program.linked(set).map(|linked| &linked.data) {
                     Some(Data::Set(set)) => set.contains(&value) != negated,
                     _ => negated,
                 }
             }
-            &Op::InConsts { value, set, negated } => {
+            Op::InConsts { value, set, negated } => {
                 let value = self.expr(code, value, base);
                 code.set(set).contains(&value) != negated
             }
-            &Op::IsNone { value, negated } => self.expr(code, value, base).is_none() != negated,
-            &Op::If { condition, then, otherwise } => {
+            Op::IsNone { value, negated } => self.expr(code, value, base).is_none() != negated,
+            Op::If { condition, then, otherwise } => {
                 let chosen = if self.traced_condition(code, condition, base) { then } else { otherwise };
                 self.condition(code, chosen, base)
             }
