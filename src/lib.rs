@@ -5,5 +5,6 @@
 //! `lang` (the rule language), `db` (incremental queries), `engine` (passes and
 //! verdicts), `report` (what a person reads), `cli`.
 
+pub mod format;
 pub mod graph;
 pub mod lang;
