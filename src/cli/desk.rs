@@ -60,7 +60,7 @@ impl<'d, 'io> Desk<'d, 'io> {
                 ColorChoice::Never => false,
                 ColorChoice::Auto => terminal && !no_color,
             },
-            width: terminal.then(|| indicatif::TermLike::width(&console()).max(60).min(140) as usize),
+            width: terminal.then(terminal_width),
         };
         let (out, err) = (Human::new(style(io.stdout_terminal)), Human::new(style(io.stderr_terminal)));
         Desk { io, out, err, format: OutputFormat::Human, report_to_stderr: false, bar: None }
@@ -155,9 +155,9 @@ impl<'d, 'io> Desk<'d, 'io> {
     }
 }
 
-/// The terminal, asked for its width.
-fn console() -> impl indicatif::TermLike {
-    console_term()
+/// Columns to write in. Lines longer than this limit are hard to read, however wide the window is.
+fn terminal_width() -> usize {
+    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0)).clamp(60, 140)
 }
 
 fn write(stream: &mut dyn Write, bytes: &[u8], bar: Option<&ProgressBar>) -> Result<(), Stop> {

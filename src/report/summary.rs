@@ -44,22 +44,48 @@ impl Summary {
                 Level::Warning => self.warnings += 1,
                 Level::Note => self.notes += 1,
             }
-            match self.rules.iter_mut().find(|(rule, _)| *rule == finding.rule) {
-                Some((_, count)) => *count += 1,
-                None => self.rules.push((finding.rule.clone(), 1)),
-            }
+            self.count_rule(&finding.rule, 1);
         }
         for edit in outcome.edits() {
-            let at = self.passes.iter().position(|sum| sum.pass == edit.pass).unwrap_or_else(|| {
-                self.passes.push(PassSum { pass: edit.pass, inserted: 0, deleted: 0, changed: 0 });
-                self.passes.len() - 1
-            });
-            let sum = &mut self.passes[at];
+            let sum = self.pass(edit.pass);
             match edit.kind {
                 EditEntryKind::Insert { .. } => sum.inserted += 1,
                 EditEntryKind::Delete { .. } => sum.deleted += 1,
                 EditEntryKind::Control { .. } | EditEntryKind::Set { .. } => sum.changed += 1,
             }
+        }
+    }
+
+    fn count_rule(&mut self, rule: &RuleRef, number: usize) {
+        match self.rules.iter_mut().find(|(known, _)| known == rule) {
+            Some((_, count)) => *count += number,
+            None => self.rules.push((rule.clone(), number)),
+        }
+    }
+
+    fn pass(&mut self, pass: Sym) -> &mut PassSum {
+        let at = self.passes.iter().position(|sum| sum.pass == pass).unwrap_or_else(|| {
+            self.passes.push(PassSum { pass, inserted: 0, deleted: 0, changed: 0 });
+            self.passes.len() - 1
+        });
+        &mut self.passes[at]
+    }
+
+    /// Adds the sums of a later graph.
+    pub fn merge(&mut self, other: &Summary) {
+        self.graphs += other.graphs;
+        self.failed += other.failed;
+        self.errors += other.errors;
+        self.warnings += other.warnings;
+        self.notes += other.notes;
+        for (rule, number) in &other.rules {
+            self.count_rule(rule, *number);
+        }
+        for of in &other.passes {
+            let sum = self.pass(of.pass);
+            sum.inserted += of.inserted;
+            sum.deleted += of.deleted;
+            sum.changed += of.changed;
         }
     }
 
