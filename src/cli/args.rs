@@ -1,0 +1,252 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Watches over memory conflicts in neural-network computation graphs
+#[derive(Debug, Parser)]
+#[command(name = "anchorwatch", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "exit codes: 0 nothing wrong, 1 findings at error level, 2 unusable input, rules or options")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    /// Color the output
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
+    pub color: ColorChoice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// Text with the rules' own lines
+    Human,
+    /// One object a line
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the pipeline without writing and report what it finds
+    Check(CheckArgs),
+    /// Run passes and write the changed graph
+    Optimize(OptimizeArgs),
+    /// Print which anchors share memory
+    Symbols(SymbolsArgs),
+    /// Tell why a node or an anchor was, or was not, touched
+    Explain(ExplainArgs),
+    /// Run the tests of the rules
+    Test(TestArgs),
+    /// Show the entries of the rules
+    #[command(subcommand)]
+    Rules(RulesCommand),
+    /// Print a script that completes commands in a shell
+    Completions { shell: clap_complete::Shell },
+}
+
+/// Which rules.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RuleArgs {
+    /// Use these rules instead of the shipped ones
+    #[arg(long, value_name = "DIR|FILE", help_heading = "Rules")]
+    pub rules: Option<PathBuf>,
+    /// Add a rule file, which may `override` entries (repeatable)
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
+    pub overlay: Vec<PathBuf>,
+}
+
+/// How the rules run.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub rules: RuleArgs,
+    /// Set an option that the rules declare (repeatable; the last value counts)
+    #[arg(long = "option", short = 'O', value_name = "K=V", value_parser = parse_option, help_heading = "Run")]
+    pub options: Vec<(String, String)>,
+    /// Run these passes or pipelines instead of the whole pipeline
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Run")]
+    pub passes: Vec<String>,
+    /// Treat this subgraph as the graph given to the passes
+    #[arg(long, value_name = "NAME", help_heading = "Run")]
+    pub graph: Option<String>,
+    /// Run node passes on this node alone
+    #[arg(long, value_name = "NAME", help_heading = "Run")]
+    pub node: Option<String>,
+    /// Run passes without their preparation step
+    #[arg(long, help_heading = "Run")]
+    pub no_prepare: bool,
+    /// Sort the graph topologically first
+    #[arg(long, help_heading = "Run")]
+    pub sort: bool,
+    /// Name a registered kernel library (repeatable)
+    #[arg(long, value_name = "NAME", help_heading = "Run")]
+    pub kernel_lib: Vec<String>,
+    /// Tell which library has an operator type, and whether its kernel is atomic (repeatable)
+    #[arg(long, value_name = "TYPE=LIB,0|1", value_parser = parse_op_info, help_heading = "Run")]
+    pub op_info: Vec<OpInfo>,
+    /// Run this many graphs at a time
+    #[arg(long, short = 'j', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Run")]
+    pub jobs: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpInfo {
+    pub op: String,
+    pub library: String,
+    pub atomic: bool,
+}
+
+/// What is shown.
+#[derive(Clone, Debug, Args)]
+pub struct ShowArgs {
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM")]
+    pub format: OutputFormat,
+    /// Show this many findings at most; the default is 50 on a terminal and all elsewhere
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Graph files; `-` is standard input
+    #[arg(required = true, value_name = "GRAPH")]
+    pub graphs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct OptimizeArgs {
+    /// Graph files; `-` is standard input
+    #[arg(required = true, value_name = "GRAPH")]
+    pub graphs: Vec<PathBuf>,
+    /// Where to write; `-` is standard output, a directory takes the file names of the graphs
+    #[arg(long, short = 'o', value_name = "OUT")]
+    pub output: PathBuf,
+    /// Also write the list of edits, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub edits: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct SymbolsArgs {
+    /// Graph file; `-` is standard input
+    #[arg(value_name = "GRAPH")]
+    pub graph_file: PathBuf,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Graph file; `-` is standard input
+    #[arg(value_name = "GRAPH")]
+    pub graph_file: PathBuf,
+    /// A node, or one of its anchors
+    #[arg(value_name = "NODE[:inN|:outN]")]
+    pub target: String,
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Form of the explanation
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM")]
+    pub format: OutputFormat,
+}
+
+#[derive(Debug, Args)]
+pub struct TestArgs {
+    /// Rule files or directories of them, added to the rules; only their tests run
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Tell which entries and branches no test reached
+    #[arg(long)]
+    pub coverage: bool,
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RulesCommand {
+    /// List the entries
+    List {
+        /// Only entries of this kind, e.g. `checker`
+        #[arg(long, value_name = "K")]
+        kind: Option<String>,
+        /// Form of the list
+        #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM")]
+        format: OutputFormat,
+        #[command(flatten)]
+        rules: RuleArgs,
+    },
+    /// Show an entry, its documentation and who uses it
+    Show {
+        name: String,
+        /// Only entries of this kind
+        #[arg(long, value_name = "K")]
+        kind: Option<String>,
+        #[command(flatten)]
+        rules: RuleArgs,
+    },
+}
+
+fn parse_option(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("an option is written `name=value`".to_owned()),
+    }
+}
+
+fn parse_op_info(text: &str) -> Result<OpInfo, String> {
+    let wrong = || "operator info is written `TYPE=LIBRARY,0` or `TYPE=LIBRARY,1`".to_owned();
+    let (op, rest) = text.split_once('=').ok_or_else(wrong)?;
+    let (library, atomic) = rest.rsplit_once(',').ok_or_else(wrong)?;
+    let atomic = match atomic {
+        "0" => false,
+        "1" => true,
+        _ => return Err(wrong()),
+    };
+    if op.is_empty() || library.is_empty() {
+        return Err(wrong());
+    }
+    Ok(OpInfo { op: op.to_owned(), library: library.to_owned(), atomic })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_are_split_at_the_first_equals_sign() {
+        assert_eq!(parse_option("a.b=c=d"), Ok(("a.b".into(), "c=d".into())));
+        assert_eq!(parse_option("a="), Ok(("a".into(), String::new())));
+        assert!(parse_option("=a").is_err() && parse_option("a").is_err());
+    }
+
+    #[test]
+    fn operator_info_needs_type_library_and_flag() {
+        let info = OpInfo { op: "Add".into(), library: "a,b".into(), atomic: true };
+        assert_eq!(parse_op_info("Add=a,b,1"), Ok(info));
+        for wrong in ["Add", "Add=a", "Add=a,2", "=a,1", "Add=,1"] {
+            assert!(parse_op_info(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Where commands read and write.
+//!
+//! Promise: reports go to one stream in one form; a reader that went away ends the command without a word.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::args::{ColorChoice, OutputFormat};
+use super::{BROKEN_PIPE, UNUSABLE};
+use crate::report::{Complaint, Human, Style, json};
+
+/// The process, as commands see it.
+pub struct Io<'a> {
+    pub stdin: &'a mut dyn Read,
+    pub stdout: &'a mut dyn Write,
+    pub stderr: &'a mut dyn Write,
+    pub stdout_terminal: bool,
+    pub stderr_terminal: bool,
+    /// The variables that are text.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub enum Stop {
+    /// Something that the user gave, or the machine, is in the way.
+    Wrong(Vec<Complaint>),
+    /// The reader of the output went away.
+    Pipe,
+}
+
+impl From<Complaint> for Stop {
+    fn from(complaint: Complaint) -> Stop {
+        Stop::Wrong(vec![complaint])
+    }
+}
+
+/// An exit code, or why there is none yet.
+pub type Done = Result<u8, Stop>;
+
+/// Streams, with the style of each.
+pub struct Desk<'d, 'io> {
+    pub io: &'d mut Io<'io>,
+    pub out: Human,
+    err: Human,
+    format: OutputFormat,
+    /// Standard output carries a file, so reports go to standard error.
+    report_to_stderr: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl<'d, 'io> Desk<'d, 'io> {
+    pub fn new(io: &'d mut Io<'io>, color: ColorChoice) -> Desk<'d, 'io> {
+        let no_color = io.environment.get("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let style = |terminal: bool| Style {
+            color: match color {
+                ColorChoice::Always => true,
+                ColorChoice::Never => false,
+                ColorChoice::Auto => terminal && !no_color,
+            },
+            width: terminal.then(terminal_width),
+        };
+        let (out, err) = (Human::new(style(io.stdout_terminal)), Human::new(style(io.stderr_terminal)));
+        Desk { io, out, err, format: OutputFormat::Human, report_to_stderr: false, bar: None }
+    }
+
+    /// Chooses the form of reports, and the stream.
+    pub fn set_format(&mut self, format: OutputFormat, report_to_stderr: bool) {
+        self.format = format;
+        self.report_to_stderr = report_to_stderr;
+        if report_to_stderr {
+            self.out = Human::new(self.err.style);
+        }
+    }
+
+    pub fn is_json(&self) -> bool {
+        self.format == OutputFormat::Json
+    }
+
+    /// Whether a person watches the report.
+    pub fn report_terminal(&self) -> bool {
+        if self.report_to_stderr { self.io.stderr_terminal } else { self.io.stdout_terminal }
+    }
+
+    /// Writes a part of the report.
+    pub fn print(&mut self, text: &str) -> Result<(), Stop> {
+        let stream: &mut dyn Write = if self.report_to_stderr { self.io.stderr } else { self.io.stdout };
+        write(stream, text.as_bytes(), self.bar.as_ref())
+    }
+
+    /// Writes a file's bytes to standard output.
+    pub fn print_bytes(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        write(self.io.stdout, bytes, self.bar.as_ref())
+    }
+
+    /// Reports a complaint: among the report's lines as JSON, beside the report for a person.
+    pub fn complain(&mut self, complaint: &Complaint) -> Result<(), Stop> {
+        if self.is_json() {
+            return self.print(&json::complaint(complaint));
+        }
+        let mut text = String::new();
+        // Drawing into memory fails only if an excerpt cannot be read, and spans are clamped.
+        if self.err.complaint(&mut text, complaint).is_err() {
+            text = format!("{}: {}\n", complaint.code, complaint.message);
+        }
+        // Findings that were printed before stand before.
+        write(self.io.stdout, b"", self.bar.as_ref())?;
+        self.io.stdout.flush().map_err(stop_of)?;
+        write(self.io.stderr, text.as_bytes(), self.bar.as_ref())
+    }
+
+    pub fn finish(&mut self) -> Result<(), Stop> {
+        self.end_progress();
+        self.io.stdout.flush().and_then(|()| self.io.stderr.flush()).map_err(stop_of)
+    }
+
+    /// Reports why a command ended early; gives the exit code.
+    pub fn stopped(&mut self, stop: Stop) -> u8 {
+        self.end_progress();
+        let Stop::Wrong(complaints) = stop else { return BROKEN_PIPE };
+        for complaint in &complaints {
+            if self.complain(complaint).is_err() {
+                break;
+            }
+        }
+        let _ = self.finish();
+        UNUSABLE
+    }
+
+    /// Shows a bar of `steps` on a terminal, if the work is long.
+    pub fn start_progress(&mut self, steps: usize, is_long: bool) {
+        if !is_long || !self.io.stderr_terminal || self.is_json() {
+            return;
+        }
+        let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {pos}/{len} graphs  {elapsed}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(std::time::Duration::from_millis(200));
+        self.bar = Some(bar);
+    }
+
+    pub fn advance(&self) {
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        }
+    }
+
+    fn end_progress(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Columns to write in. Lines longer than this limit are hard to read, however wide the window is.
+fn terminal_width() -> usize {
+    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0)).clamp(60, 140)
+}
+
+fn write(stream: &mut dyn Write, bytes: &[u8], bar: Option<&ProgressBar>) -> Result<(), Stop> {
+    let result = match bar {
+        Some(bar) => bar.suspend(|| stream.write_all(bytes)),
+        None => stream.write_all(bytes),
+    };
+    result.map_err(stop_of)
+}
+
+fn stop_of(error: std::io::Error) -> Stop {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Stop::Pipe,
+        _ => Complaint::error("io::write", format!("the output cannot be written: {error}")).into(),
+    }
+}

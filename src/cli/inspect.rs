@@ -1,0 +1,79 @@
+//! `symbols` and `explain`: what the engine knows of a graph, without changing it.
+
+use std::fmt::Write;
+
+use super::FINE;
+use super::args::{ExplainArgs, RunArgs, SymbolsArgs};
+use super::desk::{Desk, Done, Stop};
+use super::input::{self, GraphFile, find_graph, find_node, find_target};
+use super::rules::{Loaded, sources};
+use super::session::{Connect, Request};
+use crate::graph::{Snapshot, Sym, label};
+use crate::lang::Level;
+use crate::report::place::Names;
+use crate::report::{Complaint, explain as story, human, json};
+
+/// The request that the arguments make of this model.
+pub fn request(args: &RunArgs, steps: &[Sym], snapshot: &Snapshot) -> Result<Request, Complaint> {
+    let graph = find_graph(snapshot, args.graph.as_deref())?;
+    let node = args.node.as_deref().map(|name| find_node(snapshot, graph, name)).transpose()?;
+    Ok(Request { graph, node, steps: steps.to_vec(), sort_first: args.sort })
+}
+
+/// Rules with options, and one graph; warnings about either are reported.
+fn open(
+    path: &std::path::Path,
+    args: &RunArgs,
+    desk: &mut Desk<'_, '_>,
+    connect: &Connect,
+) -> Result<(Loaded, Snapshot, Request), Stop> {
+    let mut rules = Loaded::new(sources(&args.rules)?, desk, connect)?;
+    rules.set_options(args, desk)?;
+    let files = GraphFile::all(&[path.to_owned()], desk)?;
+    let file = &files[0];
+    let loaded = file.load(&*rules.engine)?;
+    for warning in &loaded.warnings {
+        desk.complain(&input::warning(warning, &file.shown))?;
+    }
+    let request = request(args, &rules.steps(&args.passes)?, &loaded.snapshot)?;
+    Ok((rules, loaded.snapshot, request))
+}
+
+/// `symbols GRAPH`: a line a symbol, in order of names: the symbol, then its anchors.
+pub fn symbols(args: &SymbolsArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
+    let (rules, snapshot, request) = open(&args.graph_file, &args.run, desk, connect)?;
+    let symbols = rules.engine.symbols(&snapshot, request.graph).map_err(|failure| {
+        Stop::from(human::failure(&failure, Names::new(&snapshot, &snapshot), Level::Error))
+    })?;
+    let mut text = String::new();
+    for group in symbols.groups() {
+        let _ = write!(text, "{}:", label(&snapshot, group.founder));
+        for &member in &group.members {
+            let _ = write!(text, " {}", label(&snapshot, member));
+        }
+        text.push('\n');
+        if text.len() > 1 << 16 {
+            desk.print(&text)?;
+            text.clear();
+        }
+    }
+    desk.print(&text)?;
+    Ok(FINE)
+}
+
+/// `explain GRAPH TARGET`.
+pub fn explain(args: &ExplainArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
+    desk.set_format(args.format, false);
+    let (rules, snapshot, request) = open(&args.graph_file, &args.run, desk, connect)?;
+    let target = find_target(&snapshot, request.graph, &args.target)?;
+    let explanation = rules.engine.explain(&snapshot, &request, target);
+    let text = match desk.is_json() {
+        true => json::explanation(&explanation, &rules.texts),
+        false if explanation.anchors.is_empty() => {
+            format!("no rule looked at `{}`: it has no anchors in the graph that ran\n", args.target)
+        }
+        false => story::draw(&explanation, &rules.texts, Names::new(&snapshot, &snapshot), &desk.out),
+    };
+    desk.print(&text)?;
+    Ok(FINE)
+}

@@ -1,0 +1,83 @@
+//! One thing that is wrong, ready to be drawn.
+//!
+//! Promise: whatever made it, a complaint has a code, a message, and all places that it speaks of.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Source;
+use crate::lang::Level;
+
+/// A finding, a failure, or a mistake in what the user gave.
+#[derive(Clone, Debug)]
+pub struct Complaint {
+    /// Stable, e.g. `format::truncated` or `conflict[RULE]`.
+    pub code: String,
+    pub level: Level,
+    /// Lower case, no final stop, the user's words in backticks.
+    pub message: String,
+    /// The first one is the main place.
+    pub excerpts: Vec<Excerpt>,
+    /// Places without text to show, as `at` lines: anchors, byte offsets.
+    pub at: Vec<String>,
+    pub notes: Vec<String>,
+    pub help: Vec<String>,
+}
+
+/// Lines of one source with some places underlined.
+#[derive(Clone, Debug)]
+pub struct Excerpt {
+    pub source: Arc<Source>,
+    pub marks: Vec<Mark>,
+}
+
+/// One underlined place.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    pub span: Range<usize>,
+    pub text: String,
+}
+
+impl Complaint {
+    pub fn new(level: Level, code: impl Into<String>, message: impl Into<String>) -> Complaint {
+        Complaint {
+            code: code.into(),
+            level,
+            message: message.into(),
+            excerpts: Vec::new(),
+            at: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+        }
+    }
+
+    pub fn error(code: impl Into<String>, message: impl Into<String>) -> Complaint {
+        Complaint::new(Level::Error, code, message)
+    }
+
+    /// Adds a place by name.
+    #[must_use]
+    pub fn at(mut self, place: impl Into<String>) -> Complaint {
+        self.at.push(place.into());
+        self
+    }
+
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Complaint {
+        self.help.push(text.into());
+        self
+    }
+
+    /// [`Complaint::help`] for advice that there may not be.
+    #[must_use]
+    pub fn maybe_help(mut self, text: Option<String>) -> Complaint {
+        self.help.extend(text);
+        self
+    }
+
+    #[must_use]
+    pub fn excerpt(mut self, excerpt: Excerpt) -> Complaint {
+        self.excerpts.push(excerpt);
+        self
+    }
+}

@@ -1,0 +1,324 @@
+//! Findings and complaints as a person reads them in a terminal.
+//!
+//! Promise: a finding shows the rule's own lines, and names the graph's anchors under the marks that bound them.
+//! The same complaint is the same text everywhere but for colour and the width of a terminal.
+
+use std::fmt::{self, Write};
+use std::sync::Arc;
+
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
+
+use super::complaint::{Complaint, Excerpt, Mark};
+use super::place::{Names, edit_anchor};
+use super::rules::{Rules, find_word, rule_title};
+use crate::engine::outcome::{EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
+use crate::graph::Sym;
+use crate::lang::Level;
+use crate::lang::syntax::ast::Kind;
+
+/// How a terminal, or a file, wants its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    pub color: bool,
+    /// Columns to wrap at; `None` wraps nothing, for files and pipes.
+    pub width: Option<usize>,
+}
+
+/// Whether the edits of a finding were made or are only what `optimize` would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mood {
+    Done,
+    Proposed,
+}
+
+/// Lines of a rule that are shown around a place.
+const CONTEXT: usize = 6;
+/// Edits of one finding that are spelled out.
+const EDITS_SHOWN: usize = 4;
+
+/// Draws complaints.
+pub struct Human {
+    handler: GraphicalReportHandler,
+    pub style: Style,
+}
+
+impl Human {
+    pub fn new(style: Style) -> Human {
+        let theme = if style.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let handler = GraphicalReportHandler::new_themed(theme)
+            .with_links(false)
+            .with_context_lines(CONTEXT)
+            // A node's name is to be copied, so it is never broken.
+            .with_break_words(false);
+        let handler = match style.width {
+            Some(width) => handler.with_width(width.max(40)),
+            None => handler.with_wrap_lines(false),
+        };
+        Human { handler, style }
+    }
+
+    /// Draws a complaint, with an empty line behind it.
+    pub fn complaint(&self, out: &mut String, complaint: &Complaint) -> fmt::Result {
+        let main = View { complaint, excerpt: complaint.excerpts.first() };
+        self.handler.render_report(out, &main)?;
+        for excerpt in complaint.excerpts.iter().skip(1) {
+            self.handler.render_report(out, &Aside { excerpt })?;
+        }
+        self.footer(out, "at", &complaint.at)?;
+        self.footer(out, "note", &complaint.notes)?;
+        self.footer(out, "help", &complaint.help)?;
+        out.push('\n');
+        Ok(())
+    }
+
+    fn footer(&self, out: &mut String, word: &str, lines: &[String]) -> fmt::Result {
+        for line in lines {
+            let head = self.paint(Paint::Help, &format!("{word:>6}:"));
+            writeln!(out, "{head} {}", line.replace('\n', "\n        "))?;
+        }
+        Ok(())
+    }
+
+    /// `text` in the colour of its meaning, if there are colours.
+    pub fn paint(&self, paint: Paint, text: &str) -> String {
+        if !self.style.color || text.is_empty() {
+            return text.to_owned();
+        }
+        let code = match paint {
+            Paint::Strong => "1",
+            Paint::Faint => "2",
+            Paint::Error => "31",
+            Paint::Good => "32",
+            Paint::Warning => "33",
+            Paint::Help => "36",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}
+
+/// What a colour means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paint {
+    Strong,
+    Faint,
+    Error,
+    Good,
+    Warning,
+    Help,
+}
+
+/// The code of a finding: `conflict[RULE]`.
+pub fn finding_code(code: Sym, rule: &RuleRef) -> String {
+    let name = match rule.kind {
+        Kind::Checker | Kind::Lint | Kind::Chain | Kind::Pass => rule.name.as_str().to_owned(),
+        _ => rule_title(rule),
+    };
+    format!("{}[{name}]", code.as_str())
+}
+
+/// A finding with its rule's lines, anchors, edits and the rules that agree.
+pub fn finding(finding: &Finding, rules: &Rules, names: Names<'_>, edits: &[EditEntry], mood: Mood) -> Complaint {
+    let code = finding_code(finding.code, &finding.rule);
+    let mut complaint = Complaint::new(finding.level, code, finding.message.clone());
+    let edits = edits.get(finding.edits.clone()).unwrap_or_default();
+    let described = described(&finding.places, names, copy_side(finding, edits));
+    let mut shown = vec![false; described.len()];
+    if let Some(rule) = rules.get(&finding.rule) {
+        let marks = role_marks(rule.source.text(), &finding.places, &described, &mut shown);
+        complaint.excerpts.push(Excerpt { source: rule.source.clone(), marks });
+    }
+    for ((text, place), _) in described.iter().zip(&finding.places).zip(&shown).filter(|(_, shown)| !**shown) {
+        let role = if place.role.is_empty() { String::new() } else { format!(" ({})", place.role) };
+        complaint.at.push(format!("{text}{role}"));
+    }
+    for (rule, reason) in &finding.also {
+        complaint.notes.push(format!("{} agrees: {reason}", rules.describe(rule)));
+    }
+    complaint.help.extend(edits.iter().take(EDITS_SHOWN).map(|edit| edit_sentence(edit, mood)));
+    if edits.len() > EDITS_SHOWN {
+        complaint.help.push(format!("and {} more edits", edits.len() - EDITS_SHOWN));
+    }
+    complaint.help.extend(finding.help.clone());
+    complaint
+}
+
+/// The side on which the first place is cut off, if the finding led to a copy there.
+fn copy_side(finding: &Finding, edits: &[EditEntry]) -> Option<&'static str> {
+    let inserts = edits.iter().any(|edit| matches!(edit.kind, EditEntryKind::Insert { .. }));
+    let anchor = finding.places.first()?.anchor.filter(|_| inserts)?;
+    Some(if anchor.is_in() { "before" } else { "behind" })
+}
+
+fn described(places: &[PlaceRef], names: Names<'_>, side: Option<&str>) -> Vec<String> {
+    let mut all: Vec<String> = places.iter().map(|place| names.describe(place)).collect();
+    if let (Some(first), Some(side)) = (all.first_mut(), side) {
+        *first += &format!(": the copy goes {side} it");
+    }
+    all
+}
+
+/// Underlines the places' roles in the rule's text; where none is found, the rule's first line.
+fn role_marks(text: &str, places: &[PlaceRef], described: &[String], shown: &mut [bool]) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = Vec::new();
+    for ((place, label), shown) in places.iter().zip(described).zip(shown) {
+        let behind = marks.iter().filter(|mark| text.get(mark.span.clone()) == Some(&place.role)).map(|m| m.span.end);
+        let Some(span) = find_word(text, &place.role, behind.max().unwrap_or(0)) else {
+            // Two anchors with one role that the rule names once.
+            if let Some(mark) = marks.iter_mut().find(|mark| text.get(mark.span.clone()) == Some(&place.role)) {
+                mark.text += &format!("\n{label}");
+                *shown = true;
+            }
+            continue;
+        };
+        marks.push(Mark { span, text: label.clone() });
+        *shown = true;
+    }
+    if marks.is_empty() {
+        let first_line = text.lines().next().unwrap_or_default();
+        marks.push(Mark { span: 0..first_line.len(), text: "by this rule".to_owned() });
+    }
+    marks
+}
+
+/// One edit as a sentence.
+pub fn edit_sentence(edit: &EditEntry, mood: Mood) -> String {
+    let verb = |done: &'static str, proposed: &'static str| if mood == Mood::Done { done } else { proposed };
+    match &edit.kind {
+        EditEntryKind::Insert { op, name, from, to, .. } => {
+            let list = |anchors: &[crate::engine::outcome::AnchorRef], is_in| {
+                let shown: Vec<String> =
+                    anchors.iter().take(3).map(|a| format!("`{}`", edit_anchor(a, is_in))).collect();
+                let more = anchors.len() - shown.len();
+                let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+                shown.join(", ") + &rest
+            };
+            let verb = verb("was inserted", "would be inserted");
+            format!("{} `{name}` {verb} between {} and {}", op.as_str(), list(from, false), list(to, true))
+        }
+        EditEntryKind::Delete { op, name } => {
+            format!("{} `{name}` {}", op.as_str(), verb("was deleted", "would be deleted"))
+        }
+        EditEntryKind::Control { from, to, added } => {
+            let change = match added {
+                true => verb("was added", "would be added"),
+                false => verb("was removed", "would be removed"),
+            };
+            format!("the control edge from `{from}` to `{to}` {change}")
+        }
+        EditEntryKind::Set { node, what, value } => {
+            format!("{what} of `{node}` {} to {value}", verb("was set", "would be set"))
+        }
+    }
+}
+
+/// A pass that failed.
+pub fn failure(failure: &PassFailure, names: Names<'_>, level: Level) -> Complaint {
+    let pass = failure.pass.as_str();
+    Complaint {
+        at: failure.places.iter().map(|place| names.describe(place)).collect(),
+        help: failure.help.iter().cloned().collect(),
+        ..Complaint::new(level, format!("failed[{pass}]"), failure.message.clone())
+    }
+}
+
+/// A complaint about rule text, with the sources of its labels (`None`: a file that is not at hand).
+pub fn rule_diagnostic(
+    diagnostic: &crate::lang::Diagnostic,
+    places: &[(Option<Arc<super::Source>>, std::ops::Range<usize>)],
+) -> Complaint {
+    let mut complaint = Complaint::new(diagnostic.level, diagnostic.code, diagnostic.message.clone());
+    complaint.help.extend(diagnostic.help.clone());
+    for (label, (source, span)) in diagnostic.labels.iter().zip(places) {
+        let Some(source) = source else {
+            complaint.at.extend((!label.text.is_empty()).then(|| label.text.clone()));
+            continue;
+        };
+        let mark = Mark { span: source.clamp(span.clone()), text: label.text.clone() };
+        match complaint.excerpts.iter_mut().find(|excerpt| Arc::ptr_eq(&excerpt.source, source)) {
+            Some(excerpt) => excerpt.marks.push(mark),
+            None => complaint.excerpts.push(Excerpt { source: source.clone(), marks: vec![mark] }),
+        }
+    }
+    complaint
+}
+
+/// A complaint as miette sees it.
+#[derive(Debug)]
+struct View<'a> {
+    complaint: &'a Complaint,
+    excerpt: Option<&'a Excerpt>,
+}
+
+impl fmt::Display for View<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.complaint.message)
+    }
+}
+
+impl std::error::Error for View<'_> {}
+
+fn labels(excerpt: &Excerpt) -> Box<dyn Iterator<Item = LabeledSpan> + '_> {
+    Box::new(excerpt.marks.iter().enumerate().map(|(number, mark)| {
+        let text = (!mark.text.is_empty()).then(|| mark.text.clone());
+        let span = (mark.span.start, mark.span.len());
+        match number {
+            0 => LabeledSpan::new_primary_with_span(text, span),
+            _ => LabeledSpan::new_with_span(text, span),
+        }
+    }))
+}
+
+impl miette::Diagnostic for View<'_> {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(&self.complaint.code))
+    }
+
+    fn severity(&self) -> Option<Severity> {
+        Some(match self.complaint.level {
+            Level::Error => Severity::Error,
+            Level::Warning => Severity::Warning,
+            Level::Note => Severity::Advice,
+        })
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.excerpt.map(|excerpt| &*excerpt.source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.excerpt.map(labels)
+    }
+}
+
+/// Lines of a further source: what its label says becomes the message.
+#[derive(Debug)]
+struct Aside<'a> {
+    excerpt: &'a Excerpt,
+}
+
+impl fmt::Display for Aside<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.excerpt.marks.first().map(|mark| mark.text.as_str()).filter(|text| !text.is_empty());
+        f.write_str(text.unwrap_or("see also"))
+    }
+}
+
+impl std::error::Error for Aside<'_> {}
+
+impl miette::Diagnostic for Aside<'_> {
+    fn severity(&self) -> Option<Severity> {
+        Some(Severity::Advice)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&*self.excerpt.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(labels(self.excerpt))
+    }
+}
+
+#[cfg(test)]
+#[path = "human_tests.rs"]
+mod tests;

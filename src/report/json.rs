@@ -1,0 +1,474 @@
+//! Findings, edits and complaints as JSON, one object a line.
+//!
+//! Promise: fields stand in a fixed order; no line depends on another. Every line but those of an edit list has a
+//! `type`: `finding`, `failure`, `complaint`, `summary`.
+//!
+//! # Edit list
+//!
+//! ```json
+//! {"pass":"p","rule":"r","kind":"insert","op":"Identity","name":"n","from":{"node":"c","output":0},"to":[{"node":"out","input":1}]}
+//! {"pass":"p","rule":"r","kind":"delete","op":"Identity","name":"n"}
+//! {"pass":"p","rule":"r","kind":"control","from":"a","to":"b","added":true}
+//! {"pass":"p","rule":"r","kind":"set","node":"n","what":"attr x","value":"true"}
+//! ```
+//!
+//! `from` of an inserted node with one input is that input's producer. A node with several inputs, or with none, has a
+//! list there, in input order. `to` is always a list, in the order of the node's outputs and of their readers.
+
+use serde::Serialize;
+
+use super::complaint::Complaint;
+use super::place::side_index;
+use super::rules::{Rules, kind_word};
+use super::summary::Summary;
+use crate::engine::explain::{AnchorStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory};
+use crate::engine::outcome::{
+    AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef,
+};
+use crate::graph::Sym;
+use crate::lang::Level;
+
+/// `error`, `warning` or `note`.
+pub fn level_word(level: Level) -> &'static str {
+    match level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Note => "note",
+    }
+}
+
+/// The text of `value` and a line end. Only maps with keys that are no text could fail, and there are none.
+fn line(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[derive(Serialize)]
+struct RuleJson<'a> {
+    kind: &'static str,
+    name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+}
+
+fn rule<'a>(rule: &RuleRef, rules: &'a Rules) -> RuleJson<'a> {
+    let text = rules.get(rule);
+    RuleJson {
+        kind: kind_word(rule.kind),
+        name: rule.name.as_str(),
+        path: text.map(|text| text.path.as_str()),
+        line: text.map(|text| text.line),
+    }
+}
+
+#[derive(Serialize)]
+struct PlaceJson<'a> {
+    node: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    anchor: Option<String>,
+    op: &'static str,
+    graph: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    role: &'a str,
+}
+
+fn place(place: &PlaceRef) -> PlaceJson<'_> {
+    PlaceJson {
+        node: &place.name,
+        anchor: place.anchor.map(side_index),
+        op: place.op.as_str(),
+        graph: &place.graph,
+        role: &place.role,
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum AnchorJson<'a> {
+    Out { node: &'a str, output: u32 },
+    In { node: &'a str, input: u32 },
+}
+
+fn output(anchor: &AnchorRef) -> AnchorJson<'_> {
+    AnchorJson::Out { node: &anchor.node, output: anchor.index }
+}
+
+fn input(anchor: &AnchorRef) -> AnchorJson<'_> {
+    AnchorJson::In { node: &anchor.node, input: anchor.index }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum FromJson<'a> {
+    One(AnchorJson<'a>),
+    Many(Vec<AnchorJson<'a>>),
+}
+
+#[derive(Serialize)]
+struct EditJson<'a> {
+    pass: &'static str,
+    rule: &'static str,
+    #[serde(flatten)]
+    kind: EditKindJson<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum EditKindJson<'a> {
+    Insert { op: &'static str, name: &'a str, from: FromJson<'a>, to: Vec<AnchorJson<'a>> },
+    Delete { op: &'static str, name: &'a str },
+    Control { from: &'a str, to: &'a str, added: bool },
+    Set { node: &'a str, what: &'a str, value: &'a str },
+}
+
+fn edit_json(edit: &EditEntry) -> EditJson<'_> {
+    let kind = match &edit.kind {
+        EditEntryKind::Insert { op, name, from, to, .. } => EditKindJson::Insert {
+            op: op.as_str(),
+            name,
+            from: match from.as_slice() {
+                [one] => FromJson::One(output(one)),
+                many => FromJson::Many(many.iter().map(output).collect()),
+            },
+            to: to.iter().map(input).collect(),
+        },
+        EditEntryKind::Delete { op, name } => EditKindJson::Delete { op: op.as_str(), name },
+        EditEntryKind::Control { from, to, added } => EditKindJson::Control { from, to, added: *added },
+        EditEntryKind::Set { node, what, value } => EditKindJson::Set { node, what, value },
+    };
+    EditJson { pass: edit.pass.as_str(), rule: edit.rule.as_str(), kind }
+}
+
+/// One line of an edit list.
+pub fn edit(edit: &EditEntry) -> String {
+    line(&edit_json(edit))
+}
+
+#[derive(Serialize)]
+struct AlsoJson<'a> {
+    rule: RuleJson<'a>,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    r#type: &'static str,
+    file: &'a str,
+    pass: &'static str,
+    rule: RuleJson<'a>,
+    code: &'static str,
+    level: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+    places: Vec<PlaceJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<AlsoJson<'a>>,
+    edits: Vec<EditJson<'a>>,
+}
+
+/// A finding in `file`; `edits` are those of its step.
+pub fn finding(finding: &Finding, rules: &Rules, edits: &[EditEntry], file: &str) -> String {
+    line(&FindingJson {
+        r#type: "finding",
+        file,
+        pass: finding.pass.as_str(),
+        rule: rule(&finding.rule, rules),
+        code: finding.code.as_str(),
+        level: level_word(finding.level),
+        message: &finding.message,
+        help: finding.help.as_deref(),
+        places: finding.places.iter().map(place).collect(),
+        also: finding.also.iter().map(|(r, message)| AlsoJson { rule: rule(r, rules), message }).collect(),
+        edits: edits.get(finding.edits.clone()).unwrap_or_default().iter().map(edit_json).collect(),
+    })
+}
+
+#[derive(Serialize)]
+struct FailureJson<'a> {
+    r#type: &'static str,
+    file: &'a str,
+    pass: &'static str,
+    level: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+    places: Vec<PlaceJson<'a>>,
+}
+
+/// A pass that failed on `file`.
+pub fn failure(failure: &PassFailure, level: Level, file: &str) -> String {
+    line(&FailureJson {
+        r#type: "failure",
+        file,
+        pass: failure.pass.as_str(),
+        level: level_word(level),
+        message: &failure.message,
+        help: failure.help.as_deref(),
+        places: failure.places.iter().map(place).collect(),
+    })
+}
+
+#[derive(Serialize)]
+struct LabelJson<'a> {
+    path: &'a str,
+    line: usize,
+    column: usize,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct ComplaintJson<'a> {
+    r#type: &'static str,
+    code: &'a str,
+    level: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<LabelJson<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    at: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    help: &'a [String],
+}
+
+/// A complaint about rules, input or arguments. Lines and columns count from 1.
+pub fn complaint(complaint: &Complaint) -> String {
+    let marks = complaint.excerpts.iter().flat_map(|e| e.marks.iter().map(|mark| (&e.source, mark)));
+    let labels = marks.map(|(source, mark)| {
+        let (line, column) = source.line_column(mark.span.start);
+        LabelJson { path: source.name(), line, column, text: &mark.text }
+    });
+    line(&ComplaintJson {
+        r#type: "complaint",
+        code: &complaint.code,
+        level: level_word(complaint.level),
+        message: &complaint.message,
+        labels: labels.collect(),
+        at: &complaint.at,
+        help: &complaint.help,
+    })
+}
+
+#[derive(Serialize)]
+struct SummaryJson<'a> {
+    r#type: &'static str,
+    graphs: usize,
+    failed: usize,
+    errors: usize,
+    warnings: usize,
+    notes: usize,
+    rules: Vec<RuleCountJson<'a>>,
+    passes: Vec<PassJson>,
+}
+
+#[derive(Serialize)]
+struct RuleCountJson<'a> {
+    #[serde(flatten)]
+    rule: RuleJson<'a>,
+    findings: usize,
+}
+
+#[derive(Serialize)]
+struct PassJson {
+    pass: &'static str,
+    inserted: usize,
+    deleted: usize,
+    changed: usize,
+}
+
+/// The closing line of a command.
+pub fn summary(summary: &Summary, rules: &Rules) -> String {
+    line(&SummaryJson {
+        r#type: "summary",
+        graphs: summary.graphs,
+        failed: summary.failed,
+        errors: summary.errors,
+        warnings: summary.warnings,
+        notes: summary.notes,
+        rules: summary
+            .rules
+            .iter()
+            .map(|(r, findings)| RuleCountJson { rule: rule(r, rules), findings: *findings })
+            .collect(),
+        passes: summary
+            .passes
+            .iter()
+            .map(|sum| PassJson {
+                pass: sum.pass.as_str(),
+                inserted: sum.inserted,
+                deleted: sum.deleted,
+                changed: sum.changed,
+            })
+            .collect(),
+    })
+}
+
+#[derive(Serialize)]
+struct StoryJson<'a> {
+    #[serde(flatten)]
+    place: PlaceJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    symbol: Option<SymbolJson<'a>>,
+    sharers: Vec<SharerJson<'a>>,
+    hidden: usize,
+    marks: Vec<MarkJson<'a>>,
+    verdicts: Vec<VerdictJson<'a>>,
+    outcome: &'a str,
+}
+
+#[derive(Serialize)]
+struct SymbolJson<'a> {
+    name: &'a str,
+    anchors: usize,
+}
+
+#[derive(Serialize)]
+struct SharerJson<'a> {
+    #[serde(flatten)]
+    place: PlaceJson<'a>,
+    marks: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct MarkJson<'a> {
+    mark: &'static str,
+    holds: bool,
+    steps: Vec<StepJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct VerdictJson<'a> {
+    rule: RuleJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partner: Option<PlaceJson<'a>>,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    steps: Vec<StepJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct StepJson<'a> {
+    depth: u32,
+    source: &'a str,
+    value: &'a str,
+    at: &'a str,
+}
+
+fn steps(steps: &[TraceStep]) -> Vec<StepJson<'_>> {
+    steps.iter().map(|s| StepJson { depth: s.depth, source: &s.source, value: &s.value, at: &s.at }).collect()
+}
+
+/// The verdict's word in JSON.
+fn verdict_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Never => "never",
+        Verdict::Skipped => "skipped",
+        Verdict::NoConflict => "no_conflict",
+        Verdict::Isolated => "isolated",
+        Verdict::PartnerIsolated => "partner_isolated",
+    }
+}
+
+fn mark(mark: &MarkStory) -> MarkJson<'_> {
+    MarkJson { mark: mark.mark.as_str(), holds: mark.holds, steps: steps(&mark.steps) }
+}
+
+fn verdict<'a>(story: &'a VerdictStory, rules: &'a Rules) -> VerdictJson<'a> {
+    VerdictJson {
+        rule: rule(&story.rule, rules),
+        partner: story.partner.as_ref().map(place),
+        verdict: verdict_word(story.verdict),
+        reason: story.reason.as_deref(),
+        steps: steps(&story.steps),
+    }
+}
+
+fn story<'a>(story: &'a AnchorStory, rules: &'a Rules) -> StoryJson<'a> {
+    let words = |marks: &[Sym]| marks.iter().map(|mark| mark.as_str()).collect();
+    StoryJson {
+        place: place(&story.place),
+        symbol: story.symbol.as_ref().map(|(name, anchors)| SymbolJson { name, anchors: *anchors }),
+        sharers: story
+            .sharers
+            .iter()
+            .map(|(p, marks)| SharerJson { place: place(p), marks: words(marks) })
+            .collect(),
+        hidden: story.hidden,
+        marks: story.marks.iter().map(mark).collect(),
+        verdicts: story.verdicts.iter().map(|v| verdict(v, rules)).collect(),
+        outcome: &story.outcome,
+    }
+}
+
+/// An explanation, one line an anchor.
+pub fn explanation(explanation: &Explanation, rules: &Rules) -> String {
+    explanation.anchors.iter().map(|anchor| line(&story(anchor, rules))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::testing;
+
+    fn edit_of(kind: EditEntryKind) -> String {
+        edit(&EditEntry { pass: Sym::new("p"), rule: Sym::new("r"), kind })
+    }
+
+    #[test]
+    fn edit_lists_follow_the_contract() {
+        let insert = |from: Vec<AnchorRef>| EditEntryKind::Insert {
+            op: Sym::new("Identity"),
+            name: "n".into(),
+            node: crate::graph::NodeId(7),
+            from,
+            to: vec![testing::anchor("out", 1)],
+        };
+        assert_eq!(
+            edit_of(insert(vec![testing::anchor("c", 0)])),
+            r#"{"pass":"p","rule":"r","kind":"insert","op":"Identity","name":"n","from":{"node":"c","output":0},"to":[{"node":"out","input":1}]}
+"#
+        );
+        let two = edit_of(insert(vec![testing::anchor("c", 0), testing::anchor("d", 2)]));
+        assert!(two.contains(r#""from":[{"node":"c","output":0},{"node":"d","output":2}],"#), "{two}");
+        assert_eq!(
+            edit_of(EditEntryKind::Delete { op: Sym::new("Identity"), name: "n".into() }),
+            "{\"pass\":\"p\",\"rule\":\"r\",\"kind\":\"delete\",\"op\":\"Identity\",\"name\":\"n\"}\n"
+        );
+        assert_eq!(
+            edit_of(EditEntryKind::Control { from: "a".into(), to: "b".into(), added: false }),
+            "{\"pass\":\"p\",\"rule\":\"r\",\"kind\":\"control\",\"from\":\"a\",\"to\":\"b\",\"added\":false}\n"
+        );
+        assert_eq!(
+            edit_of(EditEntryKind::Set { node: "n".into(), what: "attr x".into(), value: "\"1\"".into() }),
+            "{\"pass\":\"p\",\"rule\":\"r\",\"kind\":\"set\",\"node\":\"n\",\"what\":\"attr x\",\"value\":\"\\\"1\\\"\"}\n"
+        );
+    }
+
+    #[test]
+    fn a_finding_is_one_line_with_its_rule_places_and_edits() {
+        let (graph, _) = testing::graph(testing::GRAPH);
+        let outcome = testing::outcome(&graph);
+        let step = &outcome.steps[0];
+        let text = finding(&step.findings[0], &testing::rules(), &step.edits, "g.txt");
+        assert_eq!(
+            text,
+            concat!(
+                r#"{"type":"finding","file":"g.txt","pass":"layout","#,
+                r#""rule":{"kind":"checker","name":"user_out_and_fixed_out","path":"layout.anchor","line":227},"#,
+                r#""code":"conflict","level":"error","message":"c would be overwritten through the user's buffer","#,
+                r#""places":[{"node":"no","anchor":"in0","op":"NetOutput","graph":"main","role":"USER_OUT"},"#,
+                r#"{"node":"c","anchor":"out0","op":"Const","graph":"main","role":"FIXED_OUT"}],"#,
+                r#""also":[{"rule":{"kind":"always","name":"BLOCK with BLOCK","path":"layout.anchor","line":12},"#,
+                r#""message":"one block is enough"}],"#,
+                r#""edits":[{"pass":"layout","rule":"user_out_and_fixed_out","kind":"insert","op":"Identity","#,
+                r#""name":"copy_0","from":{"node":"c","output":0},"to":[{"node":"no","input":0}]}]}"#,
+                "\n"
+            )
+        );
+    }
+}

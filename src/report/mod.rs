@@ -1,0 +1,25 @@
+//! What a person or a program reads: findings, complaints, explanations and sums as text and as JSON.
+//!
+//! Promise: this room only renders. It opens nothing, prints nothing and decides nothing; the same values give
+//! the same bytes, whatever the terminal, unless the [`Style`] says otherwise. It knows no rule by name: what it
+//! shows of one is the rule's own text.
+//!
+//! The road: everything that is wrong becomes a [`Complaint`] (code, message, excerpts, notes, help), which
+//! [`Human`] draws and [`json`] writes. [`Rules`] holds the text of the entries that excerpts are cut from.
+
+pub mod complaint;
+pub mod explain;
+pub mod human;
+pub mod json;
+pub mod place;
+pub mod rules;
+pub mod source;
+pub mod summary;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use complaint::{Complaint, Excerpt, Mark};
+pub use human::{Human, Style};
+pub use rules::{RuleText, Rules};
+pub use source::Source;
+pub use summary::Summary;
