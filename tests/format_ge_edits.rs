@@ -99,9 +99,12 @@ fn no_edit_changes_nothing() {
 #[test]
 fn an_edit_that_is_taken_back_changes_nothing() {
     let diff = changes(|loaded, edit| {
-        let (c, e) = (node(loaded, "c"), node(loaded, "e"));
-        edit.remove_control(c, e);
-        edit.add_control(c, e);
+        // `f` has two control edges, so the order in which they were made differs afterwards.
+        for (from, to) in [("c", "e"), ("e", "f")] {
+            let (from, to) = (node(loaded, from), node(loaded, to));
+            assert!(edit.remove_control(from, to));
+            edit.add_control(from, to);
+        }
     });
     assert_eq!(diff, [""; 0]);
 }
@@ -242,4 +245,16 @@ fn what_is_saved_after_an_edit_loads_with_the_same_order_of_consumers() {
     let readers = again.snapshot.consumers(node(&again, "a").output(0));
     let names: Vec<_> = readers.map(|to| again.snapshot.node(to.node).name.clone()).collect();
     assert_eq!(names.iter().map(|name| &**name).collect::<Vec<_>>(), ["c", "b"]);
+}
+
+#[test]
+fn a_removed_call_takes_its_graph_along() {
+    let text = r#"graph { name: "root" op { name: "call" subgraph_name: "body" } op { name: "rest" } }
+                  graph { name: "body" op { name: "inner" } }"#;
+    let loaded = load(text.as_bytes(), "", &LoadContext::default()).unwrap();
+    let mut edit = loaded.snapshot.edit();
+    edit.remove_node(node(&loaded, "call"));
+    let saved = save(&loaded, &edit.finish(&loaded.snapshot), Format::GeText).unwrap();
+    let expected = "graph {\n  name: \"root\"\n  op {\n    name: \"rest\"\n  }\n}\n";
+    assert_eq!(String::from_utf8(saved).unwrap(), expected);
 }

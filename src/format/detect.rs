@@ -9,19 +9,13 @@ const KNOWN: &str =
 /// How much of a text is looked at.
 const HEAD: usize = 1024;
 
-/// The format of `data`, which is inflated already.
+/// The format of `data`, which is inflated already and no archive.
 pub fn detect(data: &[u8], hint_name: &str) -> Result<Format, FormatError> {
     if data.iter().all(u8::is_ascii_whitespace) {
         return Err(FormatError::new("format::empty", "the file is empty"));
     }
     if data.starts_with(super::ge::OM_MAGIC) {
         return Ok(Format::Om);
-    }
-    if data.starts_with(b"PK\x03\x04") {
-        return Err(unsupported(
-            "a ZIP archive (`.om2`)",
-            "unpack it and use the `ge_proto` dump in its `debug` folder",
-        ));
     }
     if looks_like_text(data) { text(data, hint_name) } else { binary(data) }
 }

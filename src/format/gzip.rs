@@ -9,12 +9,8 @@ use super::FormatError;
 
 /// The file itself, inflated if it is gzip, no larger than `limit`.
 pub fn inflate(bytes: &[u8], limit: u64) -> Result<Cow<'_, [u8]>, FormatError> {
-    let too_large = || {
-        FormatError::new("format::too_large", format!("the file is larger than the limit of {limit} bytes"))
-            .with_help("raise the limit if the file is what it should be")
-    };
     if bytes.len() as u64 > limit {
-        return Err(too_large());
+        return Err(too_large(limit));
     }
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(Cow::Borrowed(bytes));
@@ -28,7 +24,7 @@ pub fn inflate(bytes: &[u8], limit: u64) -> Result<Cow<'_, [u8]>, FormatError> {
         _ => FormatError::new("format::gzip", format!("the gzip data is damaged: {error}")),
     })?;
     if inflated.len() as u64 > limit {
-        return Err(too_large());
+        return Err(too_large(limit));
     }
     if inflated.starts_with(&[0x1f, 0x8b]) {
         return Err(
@@ -36,4 +32,10 @@ pub fn inflate(bytes: &[u8], limit: u64) -> Result<Cow<'_, [u8]>, FormatError> {
         );
     }
     Ok(Cow::Owned(inflated))
+}
+
+/// The error for a file over the limit.
+pub fn too_large(limit: u64) -> FormatError {
+    FormatError::new("format::too_large", format!("the file is larger than the limit of {limit} bytes"))
+        .with_help("raise the limit if the file is what it should be")
 }

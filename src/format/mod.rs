@@ -9,6 +9,7 @@ mod error;
 mod ge;
 mod gzip;
 pub mod notation;
+mod om2;
 pub mod onnx;
 mod pbtxt;
 mod wire;
@@ -75,6 +76,9 @@ pub struct Loaded {
 /// The file is empty, cut short, over the limit, of an unsupported kind, or wrong inside.
 pub fn load(bytes: &[u8], hint_name: &str, ctx: &LoadContext<'_>) -> Result<Loaded, FormatError> {
     let data = gzip::inflate(bytes, ctx.size_limit)?;
+    if data.starts_with(om2::MAGIC) {
+        return load_om2(&data, ctx);
+    }
     match detect::detect(&data, hint_name)? {
         Format::GeText => ge::load_text(&data),
         Format::GeBinary => ge::load_binary(&data),
@@ -83,6 +87,20 @@ pub fn load(bytes: &[u8], hint_name: &str, ctx: &LoadContext<'_>) -> Result<Load
         Format::Onnx => onnx::load(&data, ctx),
         Format::Notation => notation::load(&data),
     }
+}
+
+fn load_om2(data: &[u8], ctx: &LoadContext<'_>) -> Result<Loaded, FormatError> {
+    let (name, dump) = om2::debug_dump(data, ctx.size_limit)?;
+    let inside = |mut error: FormatError| {
+        // The place is one inside the dump, which nobody can underline in the archive.
+        error.message = format!("{} (in `{name}`)", error.message);
+        error.span = None;
+        error
+    };
+    let mut loaded = ge::load_text(&dump).map_err(inside)?;
+    let message = format!("the graph was read from `{name}` inside the archive");
+    loaded.warnings.push(FormatWarning { code: "format::om2", message, place: Place::None });
+    Ok(loaded)
 }
 
 /// Writes `now`, a descendant of what `origin` holds, as a file of kind `format`.

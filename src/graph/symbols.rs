@@ -1,0 +1,196 @@
+//! Symbol tables: anchors grouped by the symbol they share (`layout.md` 3.3, the part that is no policy).
+
+use rustc_hash::FxHashMap;
+
+use super::{Anchor, State};
+
+/// The number of a group in its table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct GroupId(pub u32);
+
+/// Groups under construction: union by size with kept order.
+#[derive(Clone, Debug, Default)]
+pub struct SymbolsBuilder {
+    /// Group number per anchor; merged groups are forwarded.
+    of: FxHashMap<Anchor, u32>,
+    forward: Vec<u32>,
+    /// Members in order; empty for a group that was merged away. The founder names the group.
+    members: Vec<Vec<Anchor>>,
+    founders: Vec<Anchor>,
+}
+
+/// Why a step could not be done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SymbolError {
+    /// The anchor is in no group yet.
+    Unregistered(Anchor),
+    /// The anchor is in another group already.
+    TwoSymbols(Anchor),
+}
+
+impl SymbolsBuilder {
+    pub fn with_capacity(anchors: usize) -> SymbolsBuilder {
+        SymbolsBuilder {
+            of: FxHashMap::with_capacity_and_hasher(anchors, Default::default()),
+            ..Default::default()
+        }
+    }
+
+    fn find(&mut self, anchor: Anchor) -> Option<u32> {
+        let mut group = *self.of.get(&anchor)?;
+        while self.forward[group as usize] != group {
+            let next = self.forward[group as usize];
+            self.forward[group as usize] = self.forward[next as usize];
+            group = next;
+        }
+        Some(group)
+    }
+
+    pub fn is_registered(&self, anchor: Anchor) -> bool {
+        self.of.contains_key(&anchor)
+    }
+
+    /// Members of the anchor's group so far; 0 if it has none.
+    pub fn group_size(&mut self, anchor: Anchor) -> usize {
+        self.find(anchor).map_or(0, |group| self.members[group as usize].len())
+    }
+
+    pub fn same_group(&mut self, a: Anchor, b: Anchor) -> bool {
+        let group = self.find(a);
+        group.is_some() && group == self.find(b)
+    }
+
+    /// A new group, named after `anchor`.
+    pub fn found(&mut self, anchor: Anchor) -> Result<(), SymbolError> {
+        if self.is_registered(anchor) {
+            return Err(SymbolError::TwoSymbols(anchor));
+        }
+        let group = self.members.len() as u32;
+        self.forward.push(group);
+        self.members.push(vec![anchor]);
+        self.founders.push(anchor);
+        self.of.insert(anchor, group);
+        Ok(())
+    }
+
+    /// Appends `anchor` to the group of `to`; an anchor that is there already is stored once.
+    pub fn join(&mut self, anchor: Anchor, to: Anchor) -> Result<(), SymbolError> {
+        let group = self.find(to).ok_or(SymbolError::Unregistered(to))?;
+        match self.find(anchor) {
+            Some(own) if own == group => Ok(()),
+            Some(_) => Err(SymbolError::TwoSymbols(anchor)),
+            None => {
+                self.members[group as usize].push(anchor);
+                self.of.insert(anchor, group);
+                Ok(())
+            }
+        }
+    }
+
+    /// Unites two groups: the strictly larger survives; on equal size that of `b`.
+    pub fn unite(&mut self, a: Anchor, b: Anchor) -> Result<(), SymbolError> {
+        let a = self.find(a).ok_or(SymbolError::Unregistered(a))?;
+        let b = self.find(b).ok_or(SymbolError::Unregistered(b))?;
+        if a == b {
+            return Ok(());
+        }
+        let a_larger = self.members[a as usize].len() > self.members[b as usize].len();
+        let (survivor, merged) = if a_larger { (a, b) } else { (b, a) };
+        self.forward[merged as usize] = survivor;
+        let moved = std::mem::take(&mut self.members[merged as usize]);
+        self.members[survivor as usize].extend(moved);
+        Ok(())
+    }
+
+    /// The finished table. Groups are numbered in byte order of their names.
+    pub fn finish(self, state: &State) -> Symbols {
+        // A look into the state is dear next to a comparison, so names are fetched once.
+        let mut groups: Vec<(&str, Group)> = self
+            .members
+            .into_iter()
+            .zip(self.founders)
+            .filter(|(members, _)| !members.is_empty())
+            .map(|(members, founder)| (&*state.node(founder.node()).name, Group { founder, members }))
+            .collect();
+        groups.sort_by(|(name_a, a), (name_b, b)| compare_named(name_a, a.founder, name_b, b.founder));
+        let groups = groups.into_iter().map(|(_, group)| group).collect();
+        Symbols::new(groups)
+    }
+}
+
+/// One group: anchors that share a symbol, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The anchor whose label is the symbol's name.
+    pub founder: Anchor,
+    pub members: Vec<Anchor>,
+}
+
+/// A finished symbol table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Symbols {
+    groups: Vec<Group>,
+    of: FxHashMap<Anchor, GroupId>,
+}
+
+impl Symbols {
+    /// Takes groups in their final order. An anchor listed twice belongs to its first group.
+    pub fn new(groups: Vec<Group>) -> Symbols {
+        let mut of = FxHashMap::default();
+        of.reserve(groups.iter().map(|g| g.members.len()).sum());
+        for (id, group) in (0u32..).zip(&groups) {
+            for &anchor in &group.members {
+                of.entry(anchor).or_insert(GroupId(id));
+            }
+        }
+        Symbols { groups, of }
+    }
+
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    pub fn group(&self, id: GroupId) -> &Group {
+        &self.groups[id.0 as usize]
+    }
+
+    pub fn group_of(&self, anchor: Anchor) -> Option<GroupId> {
+        self.of.get(&anchor).copied()
+    }
+
+    /// A table with one group: that of `a` followed by that of `b`, named as that of `a`
+    /// (`layout.md` 11, `merged_table`).
+    pub fn merged(&self, a: Anchor, b: Anchor) -> Symbols {
+        let (ga, gb) = (self.group_of(a), self.group_of(b));
+        let mut groups = ga.iter().chain(gb.iter().filter(|g| Some(**g) != ga)).map(|g| self.group(*g));
+        let Some(first) = groups.next() else { return Symbols::default() };
+        let mut merged = first.clone();
+        merged.members.extend(groups.flat_map(|g| g.members.iter().copied()));
+        Symbols::new(vec![merged])
+    }
+}
+
+/// The anchor's name: `NODE_in_I` or `NODE_out_I` (`layout.md` 2).
+pub fn label(state: &State, anchor: Anchor) -> String {
+    label_of(&state.node(anchor.node()).name, anchor)
+}
+
+/// Byte order of labels.
+pub fn compare_labels(state: &State, a: Anchor, b: Anchor) -> std::cmp::Ordering {
+    compare_named(&state.node(a.node()).name, a, &state.node(b.node()).name, b)
+}
+
+/// The same for anchors whose nodes' names are at hand. Distinct prefixes decide nearly always, so labels are
+/// compared without being built.
+fn compare_named(name_a: &str, a: Anchor, name_b: &str, b: Anchor) -> std::cmp::Ordering {
+    let common = name_a.bytes().zip(name_b.bytes()).position(|(x, y)| x != y);
+    match common {
+        Some(at) => name_a.as_bytes()[at].cmp(&name_b.as_bytes()[at]),
+        None => label_of(name_a, a).cmp(&label_of(name_b, b)),
+    }
+}
+
+fn label_of(name: &str, anchor: Anchor) -> String {
+    let side = if anchor.is_in() { "in" } else { "out" };
+    format!("{name}_{side}_{}", anchor.index())
+}

@@ -1,0 +1,119 @@
+//! Diagnostics as values: made by every stage, rendered by none of them.
+
+use super::syntax::ast::Span;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    Note,
+    Warning,
+    Error,
+}
+
+/// A place in rule text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Bytes of the file.
+    File(Span),
+    /// Bytes from the start of the item.
+    Item(Span),
+}
+
+/// One underlined place. `file` and `item` are filled by the caller who knows them; an item is named by its
+/// number in the file's item list, so that a label survives when the text above it moves.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Label {
+    pub place: Place,
+    /// `None`: the item that the diagnostic belongs to. Otherwise another item, by kind and name.
+    pub other: Option<(super::syntax::ast::Kind, crate::graph::Sym)>,
+    pub text: String,
+}
+
+/// One complaint.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Diagnostic {
+    /// Stable code, e.g. `rule::unknown-name`.
+    pub code: &'static str,
+    pub level: Level,
+    /// Lower case, no final stop, the user's words in backticks.
+    pub message: String,
+    /// The first label is the main place.
+    pub labels: Vec<Label>,
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error about a place inside the current item.
+    pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+        let label = Label { place: Place::Item(span), other: None, text: String::new() };
+        Diagnostic { code, level: Level::Error, message: message.into(), labels: vec![label], help: None }
+    }
+
+    pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { level: Level::Warning, ..Diagnostic::error(code, span, message) }
+    }
+
+    /// The text under the main place.
+    #[must_use]
+    pub fn label(mut self, text: impl Into<String>) -> Diagnostic {
+        self.labels[0].text = text.into();
+        self
+    }
+
+    /// A second place in the same item.
+    #[must_use]
+    pub fn also(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.labels.push(Label { place: Place::Item(span), other: None, text: text.into() });
+        self
+    }
+
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Diagnostic {
+        self.help = Some(text.into());
+        self
+    }
+}
+
+/// The nearest of `candidates` to `word`, if near enough to be a slip of the pen.
+pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (word.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(d, _)| *d <= limit)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Edits (insert, delete, replace, swap of neighbours) between two words, ignoring case.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().flat_map(char::to_lowercase).collect();
+    let b: Vec<char> = b.chars().flat_map(char::to_lowercase).collect();
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggests_only_near_words() {
+        let words = ["continuous_input", "continuous_output", "Data"];
+        assert_eq!(did_you_mean("continous_input", words), Some("continuous_input"));
+        assert_eq!(did_you_mean("Daat", words), Some("Data"));
+        assert_eq!(did_you_mean("Relu", words), None);
+    }
+}

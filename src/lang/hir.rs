@@ -1,0 +1,575 @@
+//! Typed bodies: what evaluation reads. No spans and no reason texts in here, so that editing a comment, moving
+//! text or rewording a reason leaves these values equal.
+//!
+//! A body is an arena of expressions; locals are numbered slots. The slots that an item kind provides come first,
+//! in the order that [`Entry`]'s variants document.
+
+use crate::graph::Sym;
+
+use super::facts::Fact;
+use super::syntax::ast::{AttrPlace, AttrType, Kind, OptionType, Position, Quantifier, Side};
+
+pub type ExprId = u32;
+pub type Local = u32;
+/// Index into [`Lowered::texts`].
+pub type TextId = u32;
+
+/// A type of the language.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    Bool,
+    Int,
+    Float,
+    Str,
+    /// An operator type; usable as `Str`.
+    Op,
+    Node,
+    Input,
+    Output,
+    /// Supertype of `Input` and `Output`.
+    Anchor,
+    Graph,
+    Symbols,
+    Group,
+    Mark,
+    Enum(Sym),
+    List(Box<Ty>),
+    Optional(Box<Ty>),
+    /// The type of `none` alone.
+    None,
+    /// The type of an expression that has been complained about; fits everything.
+    Error,
+}
+
+/// A constant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Const {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    /// Also operator types.
+    Str(Sym),
+    Enum {
+        ty: Sym,
+        variant: u16,
+    },
+    Mark(Sym),
+}
+
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Body {
+    pub exprs: Vec<Expr>,
+    /// Slots a frame needs, provided ones included.
+    pub locals: u32,
+}
+
+/// An expression. A receiver that is none gives none in `Fact`, `Attr`, `Call` (first argument, where the parameter
+/// is not optional), `Walk`, `Index`, `Table`, `HasMark`; the type checker has seen to the types.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    Const(Const),
+    Local(Local),
+    Fact {
+        fact: Fact,
+        base: ExprId,
+        args: Box<[ExprId]>,
+    },
+    /// `keys`: the declared name, then its aliases.
+    Attr {
+        base: ExprId,
+        keys: Box<[Sym]>,
+        ty: AttrType,
+    },
+    HasAttr {
+        base: ExprId,
+        keys: Box<[Sym]>,
+    },
+    HasMark {
+        base: ExprId,
+        mark: Sym,
+    },
+    /// `lift`: a first argument that is none gives none.
+    Call {
+        function: Sym,
+        args: Box<[ExprId]>,
+        lift: bool,
+    },
+    Walk {
+        walk: Sym,
+        mode: WalkMode,
+        from: ExprId,
+    },
+    Table {
+        table: Sym,
+        key: ExprId,
+    },
+    Matrix {
+        matrix: Sym,
+        row: ExprId,
+        column: ExprId,
+    },
+    Option(Sym),
+    Not(ExprId),
+    Negate(ExprId),
+    And(ExprId, ExprId),
+    Or(ExprId, ExprId),
+    Coalesce(ExprId, ExprId),
+    Compare {
+        op: Compare,
+        left: ExprId,
+        right: ExprId,
+    },
+    Arith {
+        op: Arith,
+        left: ExprId,
+        right: ExprId,
+    },
+    /// Joins lists or strings.
+    Concat(ExprId, ExprId),
+    Range(ExprId, ExprId),
+    InList {
+        value: ExprId,
+        list: ExprId,
+        negated: bool,
+    },
+    InSet {
+        value: ExprId,
+        set: Sym,
+        negated: bool,
+    },
+    InConsts {
+        value: ExprId,
+        consts: Box<[Const]>,
+        negated: bool,
+    },
+    IsNone {
+        value: ExprId,
+        negated: bool,
+    },
+    If {
+        condition: ExprId,
+        then: ExprId,
+        otherwise: ExprId,
+    },
+    /// `arms[variant]`; a none value gives none.
+    Match {
+        value: ExprId,
+        arms: Box<[ExprId]>,
+    },
+    /// Case names are in [`Lowered::names`] under the id of this expression.
+    First {
+        cases: Box<[(ExprId, ExprId)]>,
+        otherwise: Option<ExprId>,
+    },
+    Let {
+        local: Local,
+        value: ExprId,
+        body: ExprId,
+    },
+    List(Box<[ExprId]>),
+    /// `list[index]`, none outside.
+    Index {
+        list: ExprId,
+        index: ExprId,
+    },
+    Quantifier {
+        kind: Quantifier,
+        local: Local,
+        list: ExprId,
+        condition: ExprId,
+    },
+    Where {
+        local: Local,
+        list: ExprId,
+        condition: ExprId,
+    },
+    Each {
+        kind: Each,
+        local: Local,
+        list: ExprId,
+        value: ExprId,
+    },
+    Symbols {
+        symbols: Sym,
+        graph: ExprId,
+    },
+    Conflicts {
+        graph: ExprId,
+        table: ExprId,
+    },
+    Counter(Sym),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WalkMode {
+    /// The last place.
+    Last,
+    /// All places, the start first.
+    Path,
+    Lost,
+    Cycle,
+    /// A walk of lists: all places, breadth first.
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arith {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+}
+
+/// `xs.map(e)` and its relatives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Each {
+    Map,
+    FlatMap,
+    Sum,
+    MinBy,
+    MaxBy,
+    SortBy,
+}
+
+/// A text with inserted values, evaluated in the frame of the statement that owns it.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Text {
+    pub body: Body,
+    pub parts: Vec<TextPart>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum TextPart {
+    Literal(String),
+    Value(ExprId),
+}
+
+pub type Block = Vec<Statement>;
+
+/// A statement; expression ids are of the owning item's body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    Let {
+        local: Local,
+        value: ExprId,
+    },
+    If {
+        arms: Vec<(ExprId, Block)>,
+        otherwise: Block,
+    },
+    /// `list` includes the `where` condition.
+    For {
+        local: Local,
+        list: ExprId,
+        body: Block,
+    },
+    Stop,
+    Do {
+        bind: Option<Local>,
+        action: Sym,
+        args: Box<[ExprId]>,
+    },
+    Give(ExprId),
+    Isolate {
+        target: ExprId,
+        reason: Option<TextId>,
+    },
+    Found(ExprId),
+    Join {
+        anchor: ExprId,
+        to: ExprId,
+    },
+    Unite {
+        anchor: ExprId,
+        with: ExprId,
+    },
+    Fail(TextId),
+    Report {
+        places: Box<[ExprId]>,
+        message: TextId,
+        help: Option<TextId>,
+    },
+    Insert(Box<Insert>),
+    Delete(ExprId),
+    Connect {
+        from: ExprId,
+        to: ExprId,
+    },
+    Cut(ExprId),
+    Link {
+        from: ExprId,
+        to: ExprId,
+    },
+    Unlink {
+        from: ExprId,
+        to: ExprId,
+    },
+    /// A `none` value removes the attribute.
+    SetAttr {
+        subject: ExprId,
+        key: Sym,
+        ty: AttrType,
+        value: ExprId,
+    },
+    SetField {
+        subject: ExprId,
+        field: Field,
+        value: ExprId,
+    },
+    Sort {
+        order: Sym,
+    },
+    Apply {
+        chain: Sym,
+        to: ExprId,
+    },
+    Resolve {
+        symbols: Sym,
+        graph: ExprId,
+        local: Local,
+        body: Block,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Insert {
+    pub bind: Option<Local>,
+    pub op: ExprId,
+    /// Part of the meaning (it names a node), so it is here and not among the texts. Its body is the item's.
+    pub named: Option<Vec<TextPart>>,
+    /// The graph to add to; defaults to that of `behind`.
+    pub graph: Option<ExprId>,
+    pub behind: Option<ExprId>,
+    /// Number of ports (default 1 each).
+    pub inputs: Option<ExprId>,
+    pub outputs: Option<ExprId>,
+}
+
+/// What `set x.FIELD = …` can set on an anchor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// The whole tensor description: `set a.tensor = b.tensor` (the value is an anchor).
+    Tensor,
+    /// `Int?`: none clears the flag and the index.
+    ReuseInput,
+    DataOffset,
+    /// The port's IR name (`Str`).
+    Name,
+    /// On a node: the per-input "is constant" flags (`list<Bool>`).
+    InputIsConst,
+    /// On a node: topological id (`Int`).
+    Id,
+}
+
+/// One item, ready to evaluate. The first slots of a frame are given in braces.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    Set {
+        includes: Vec<Sym>,
+        elements: Vec<Const>,
+        element: Ty,
+    },
+    Table {
+        rows: Vec<(Const, Const)>,
+    },
+    Attr {
+        ty: AttrType,
+        places: Vec<AttrPlace>,
+        aliases: Vec<Sym>,
+    },
+    Option {
+        ty: OptionType,
+        default: OptionValue,
+        from_env: bool,
+    },
+    Enum {
+        variants: Vec<Sym>,
+    },
+    /// {params}
+    Fn {
+        body: Body,
+        value: ExprId,
+        params: u32,
+        result: Ty,
+    },
+    /// {binder}; every step uses slot 0 as its binder. `None` is `stop`.
+    Walk {
+        body: Body,
+        steps: Vec<(Option<ExprId>, Option<ExprId>)>,
+        lists: bool,
+    },
+    /// {target: Graph}
+    Symbols {
+        body: Body,
+        block: Block,
+    },
+    /// {anchor, node, graph, target, group}. `None`: otherwise. `order` is set when linking.
+    Attribute {
+        side: Side,
+        rule: Option<(Body, ExprId)>,
+    },
+    /// Empty `right`: any.
+    Never {
+        left: Sym,
+        right: Vec<Sym>,
+    },
+    Always {
+        left: Sym,
+        right: Vec<Sym>,
+        reason: Option<TextId>,
+    },
+    /// {first, second, group, target}
+    DefaultAlways {
+        body: Body,
+        target: ExprId,
+    },
+    /// {first, second, group, target}
+    Skip {
+        body: Body,
+        when: ExprId,
+        reason: Option<TextId>,
+    },
+    Checker(Box<Checker>),
+    /// `cells[row][column]` are variants of `result`.
+    Matrix {
+        rows: Sym,
+        columns: Sym,
+        result: Sym,
+        cells: Vec<Vec<u16>>,
+    },
+    Chain(Box<Chain>),
+    /// {params}
+    Action {
+        body: Body,
+        params: u32,
+        gives: Option<Ty>,
+        block: Block,
+    },
+    Pass {
+        subject: Option<Subject>,
+        body: Body,
+        block: Block,
+    },
+    Lint {
+        code: Sym,
+        level: Sym,
+        subject: Option<Subject>,
+        body: Body,
+        block: Block,
+    },
+    /// `mode`: {root}; `first`, `ignore`: {root, n}
+    Order {
+        body: Body,
+        mode: ExprId,
+        first: Option<ExprId>,
+        ignore: Option<ExprId>,
+    },
+    /// Conditions have an empty frame.
+    Pipeline {
+        body: Body,
+        steps: Vec<(Sym, Option<ExprId>)>,
+    },
+    /// Conditions of `expect that`, in order: {root}. The rest of a test is read from its syntax tree.
+    Test {
+        body: Body,
+        that: Vec<ExprId>,
+    },
+}
+
+/// Passes, chains and lints over nodes: {root, node}; without a subject {root}.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subject {
+    pub list: Option<ExprId>,
+    pub condition: Option<ExprId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checker {
+    pub form: CheckerForm,
+    pub level: super::Level,
+    /// Pair: {first, second, group, target, role 1, role 2}. Group: {group, target}.
+    pub body: Body,
+    pub when: Option<ExprId>,
+    pub action: CheckerAction,
+    /// Advice that goes with the finding, for either form.
+    pub help: Option<TextId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckerForm {
+    Pair { last: bool, first: Vec<Sym>, second: Vec<Sym> },
+    Group { first: Vec<Sym>, second: Vec<Sym> },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckerAction {
+    Isolate { position: Option<Position>, target: ExprId, reason: Option<TextId> },
+    Body(Block),
+}
+
+/// {root, node}
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chain {
+    pub subject: Subject,
+    pub body: Body,
+    pub steps: Vec<ChainStep>,
+    pub then: Block,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChainStep {
+    Let { local: Local, value: ExprId },
+    Require { name: Sym, condition: ExprId, otherwise: Option<TextId>, help: Option<TextId> },
+}
+
+/// The value of an option.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionValue {
+    Bool(bool),
+    Int(i64),
+    Str(Sym),
+    ListInt(Vec<i64>),
+    ListStr(Vec<Sym>),
+    /// Variant number.
+    Variant(u16),
+}
+
+/// What lowering one item gives. The fields are separate queries, so that each changes alone.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Lowered {
+    pub entry: Option<Entry>,
+    /// Every item that this one mentions, sorted, each once.
+    pub uses: Vec<(Kind, Sym)>,
+    pub texts: Vec<Text>,
+    /// Where each expression of the item's body stands (by id), for explanations.
+    pub spans: Vec<super::syntax::ast::Span>,
+    /// Case names of `First` expressions: (expression, case, name).
+    pub names: Vec<(ExprId, u32, Sym)>,
+    pub diagnostics: Vec<super::Diagnostic>,
+}
+
+impl Ty {
+    pub fn list(element: Ty) -> Ty {
+        Ty::List(Box::new(element))
+    }
+
+    /// `T?`; an optional stays as it is.
+    pub fn optional(self) -> Ty {
+        match self {
+            Ty::Optional(_) | Ty::None | Ty::Error => self,
+            other => Ty::Optional(Box::new(other)),
+        }
+    }
+}

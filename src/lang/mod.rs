@@ -1,0 +1,13 @@
+//! The rule language: text to syntax trees, to typed bodies, to values.
+//!
+//! Promise: this room reads no file, prints nothing and knows no rule. Each stage returns what it could make
+//! *and* its complaints ([`Diagnostic`]s); one bad item costs one item.
+
+pub mod check;
+pub mod diagnostic;
+pub mod eval;
+pub mod facts;
+pub mod hir;
+pub mod syntax;
+
+pub use diagnostic::{Diagnostic, Label, Level, Place};

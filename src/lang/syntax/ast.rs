@@ -1,0 +1,603 @@
+//! The syntax tree of rule files.
+//!
+//! Spans are bytes from the start of the item, so an item that moves in its file keeps its tree.
+
+use crate::graph::Sym;
+
+/// Bytes `start..end`, from the start of the item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+/// A word and where it stands. Words with dots (attributes, options) are one name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Name {
+    pub text: Sym,
+    pub span: Span,
+}
+
+/// What an item declares; also the name space of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    Set,
+    Table,
+    Attr,
+    Option,
+    Enum,
+    Fn,
+    Walk,
+    Symbols,
+    Attribute,
+    Never,
+    Always,
+    DefaultAlways,
+    Skip,
+    Checker,
+    Matrix,
+    Chain,
+    Action,
+    Pass,
+    Lint,
+    Order,
+    Pipeline,
+    Test,
+}
+
+/// How an item relates to one of the same kind and name elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Modifier {
+    /// Declares; a second declaration is an error.
+    Declare,
+    Override,
+    Extend,
+    Remove,
+}
+
+/// One item. `name` is empty (zero span) for items without a name (`never`, `always`, `default always`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    pub modifier: Modifier,
+    pub kind: Kind,
+    pub name: Name,
+    /// The `///` lines before it, joined by newlines.
+    pub doc: Option<String>,
+    pub data: ItemData,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ItemData {
+    Set {
+        within: Option<Name>,
+        terms: Vec<SetTerm>,
+    },
+    Table {
+        key: Type,
+        value: Type,
+        rows: Vec<(Expr, Expr)>,
+    },
+    Attr {
+        ty: AttrType,
+        places: Vec<(AttrPlace, Span)>,
+        aliases: Vec<Name>,
+    },
+    Option {
+        ty: OptionType,
+        default: Option<Expr>,
+        from_env: bool,
+    },
+    Enum {
+        variants: Vec<Name>,
+    },
+    Fn {
+        params: Vec<Param>,
+        result: Type,
+        body: Expr,
+    },
+    Walk {
+        param: Param,
+        result: Type,
+        steps: Vec<WalkStep>,
+    },
+    Symbols {
+        param: Param,
+        body: Block,
+    },
+    Attribute {
+        side: Side,
+        rule: AttributeRule,
+        doc: Option<String>,
+    },
+    /// `any` is an empty list of marks.
+    Never {
+        left: Name,
+        right: Vec<Name>,
+    },
+    Always {
+        left: Name,
+        right: Vec<Name>,
+        because: Option<Text>,
+    },
+    DefaultAlways {
+        target: Expr,
+    },
+    Skip {
+        when: Expr,
+        because: Option<Text>,
+    },
+    Checker(Checker),
+    Matrix {
+        rows: Param,
+        columns: Param,
+        result: MatrixResult,
+        header: Vec<Name>,
+        cells: Vec<(Name, Vec<Name>)>,
+    },
+    Chain {
+        subject: Subject,
+        steps: Vec<ChainStep>,
+        then: Option<Block>,
+    },
+    Action {
+        params: Vec<Param>,
+        result: Option<Type>,
+        body: Block,
+    },
+    Pass {
+        subject: Option<Subject>,
+        body: Block,
+    },
+    Lint {
+        code: Name,
+        level: Name,
+        subject: Option<Subject>,
+        body: Block,
+    },
+    Order {
+        mode: Expr,
+        first: Option<(Name, Expr)>,
+        ignore: Option<(Name, Expr)>,
+    },
+    Pipeline {
+        steps: Vec<(Name, Option<Expr>)>,
+    },
+    Test(Test),
+    /// `remove KIND NAME` and `remove never A with B`.
+    Removed {
+        with: Option<Name>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum SetTerm {
+    Named(Name),
+    Literal(Vec<Expr>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AttrType {
+    Bool,
+    Int,
+    Float,
+    Str,
+    ListInt,
+    ListStr,
+    ListBool,
+    ListFloat,
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AttrPlace {
+    Node,
+    Graph,
+    Input,
+    Output,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionType {
+    Bool,
+    Int,
+    Str,
+    ListInt,
+    ListStr,
+    Variants(Vec<Name>),
+}
+
+/// A type as written; names are resolved later.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Type {
+    pub span: Span,
+    pub kind: TypeKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypeKind {
+    Named(Sym),
+    List(Box<Type>),
+    Optional(Box<Type>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    pub name: Name,
+    pub ty: Type,
+}
+
+/// `n: Node in LIST where CONDITION` of passes, chains and lints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subject {
+    pub param: Param,
+    pub list: Option<Expr>,
+    pub condition: Option<Expr>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct WalkStep {
+    pub binder: Name,
+    pub condition: Option<Expr>,
+    /// `None`: `stop`.
+    pub next: Option<Expr>,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    Input,
+    Output,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttributeRule {
+    Where(Expr),
+    Otherwise,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checker {
+    pub form: CheckerForm,
+    pub level: Option<Name>,
+    pub doc: Option<String>,
+    pub when: Option<Expr>,
+    pub action: CheckerAction,
+    pub because: Option<Text>,
+    pub help: Option<Text>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckerForm {
+    /// `last` belongs to the first role.
+    Pair { last: bool, first: Role, second: Role },
+    /// `over group with A and B`.
+    Group { first: Vec<Name>, second: Vec<Name> },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Role {
+    pub name: Name,
+    pub marks: Vec<Name>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckerAction {
+    Isolate { position: Option<Position>, target: Expr },
+    Body(Block),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Position {
+    Before,
+    After,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum MatrixResult {
+    Named(Name),
+    Variants(Vec<Name>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChainStep {
+    Let { name: Name, value: Expr },
+    Require { name: Name, condition: Expr, otherwise: Option<Text>, help: Option<Text> },
+}
+
+/// Statements in braces.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Block {
+    pub statements: Vec<Statement>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    pub span: Span,
+    pub kind: StatementKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum StatementKind {
+    Let {
+        name: Name,
+        value: Expr,
+    },
+    If {
+        arms: Vec<(Expr, Block)>,
+        otherwise: Option<Block>,
+    },
+    For {
+        binder: Name,
+        list: Expr,
+        condition: Option<Expr>,
+        body: Block,
+    },
+    Stop,
+    /// `do f(x)` or `let n = do f(x)`.
+    Do {
+        bind: Option<Name>,
+        action: Name,
+        args: Vec<Expr>,
+    },
+    Give(Expr),
+    Isolate {
+        position: Option<Position>,
+        target: Expr,
+        because: Option<Text>,
+    },
+    Found(Expr),
+    Join {
+        anchor: Expr,
+        to: Expr,
+    },
+    Unite {
+        anchor: Expr,
+        with: Expr,
+    },
+    Fail(Text),
+    Report {
+        places: Vec<Expr>,
+        message: Text,
+        help: Option<Text>,
+    },
+    /// `let n = insert Type named "…" { inputs = k outputs = k behind = node }`; `op` is a word or an expression.
+    Insert {
+        bind: Option<Name>,
+        op: Expr,
+        named: Option<Text>,
+        fields: Vec<(Name, Expr)>,
+    },
+    Delete(Expr),
+    Connect {
+        from: Expr,
+        to: Expr,
+    },
+    Cut(Expr),
+    Link {
+        from: Expr,
+        to: Expr,
+    },
+    Unlink {
+        from: Expr,
+        to: Expr,
+    },
+    /// `set x.attr(NAME) = value`.
+    SetAttr {
+        subject: Expr,
+        attr: Name,
+        value: Expr,
+    },
+    /// `set x.field = value`.
+    SetField {
+        subject: Expr,
+        field: Name,
+        value: Expr,
+    },
+    Sort {
+        order: Name,
+    },
+    Apply {
+        chain: Name,
+        to: Expr,
+    },
+    Resolve {
+        symbols: Name,
+        graph: Expr,
+        binder: Name,
+        body: Block,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    pub span: Span,
+    pub kind: Box<ExprKind>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// A local, a parameter, a set, a mark, an operator type, an enum variant: resolved later.
+    Name(Sym),
+    Int(i64),
+    Float(f64),
+    Str(String),
+    Bool(bool),
+    None,
+    Not(Expr),
+    Negate(Expr),
+    Binary {
+        op: BinaryOp,
+        op_span: Span,
+        left: Expr,
+        right: Expr,
+    },
+    IsNone {
+        value: Expr,
+        negated: bool,
+    },
+    Where {
+        list: Expr,
+        condition: Expr,
+    },
+    /// `x.name` or `x.name(args)`; also `Enum.Variant`.
+    Member {
+        base: Expr,
+        name: Name,
+        args: Option<Vec<Expr>>,
+    },
+    /// `x.attr(NAME)` / `x.has_attr(NAME)`.
+    Attr {
+        base: Expr,
+        attr: Name,
+        exists: bool,
+    },
+    /// `a.has(MARK)`.
+    HasMark {
+        base: Expr,
+        mark: Name,
+    },
+    Call {
+        name: Name,
+        args: Vec<Expr>,
+    },
+    Index {
+        base: Expr,
+        index: Expr,
+    },
+    Quantifier {
+        kind: Quantifier,
+        binder: Name,
+        list: Expr,
+        condition: Expr,
+    },
+    If {
+        condition: Expr,
+        then: Expr,
+        otherwise: Expr,
+    },
+    Match {
+        value: Expr,
+        arms: Vec<(Vec<Name>, Expr)>,
+        otherwise: Option<Expr>,
+    },
+    First {
+        cases: Vec<FirstCase>,
+        otherwise: Option<Expr>,
+    },
+    Block {
+        lets: Vec<(Name, Expr)>,
+        value: Expr,
+    },
+    List(Vec<Expr>),
+    /// `{ A, B }` after `in`.
+    SetLiteral(Vec<Expr>),
+    Option(Name),
+    /// `symbols(NAME, g)`.
+    Symbols {
+        name: Name,
+        graph: Expr,
+    },
+    /// `conflicts(g, table)`.
+    Conflicts {
+        graph: Expr,
+        table: Expr,
+    },
+    Counter(Name),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstCase {
+    pub name: Option<Name>,
+    pub condition: Expr,
+    pub value: Expr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    Or,
+    And,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    In,
+    NotIn,
+    Coalesce,
+    Range,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantifier {
+    All,
+    Any,
+    Count,
+    Find,
+}
+
+/// A text with inserted values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Text {
+    pub span: Span,
+    pub parts: Vec<TextPart>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum TextPart {
+    Literal(String),
+    Value(Expr),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Test {
+    /// The title is the item's name.
+    pub passes: Vec<Name>,
+    pub options: Vec<(Name, Expr)>,
+    /// The subgraph to run on.
+    pub on: Option<Name>,
+    pub twice: bool,
+    /// The text between the braces of `graph { … }`, and where it starts.
+    pub graph: Option<Raw>,
+    pub expects: Vec<Expect>,
+}
+
+/// Text of another language inside a rule file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Raw {
+    pub text: String,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expect {
+    pub span: Span,
+    pub kind: ExpectKind,
+}
+
+/// An anchor named in an expectation: `node:index`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnchorName {
+    pub node: String,
+    pub index: u32,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExpectKind {
+    Nothing,
+    Insert { position: Position, anchors: Vec<AnchorName>, by: Option<Name>, named: Option<String> },
+    Edge { present: bool, from: AnchorName, to: AnchorName },
+    Control { present: bool, from: String, to: String },
+    Error(String),
+    Warn(Name),
+    Kept { node: String, step: Option<Name> },
+    Done { node: String },
+    Graph(Raw),
+    That(Expr),
+}
