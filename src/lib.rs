@@ -5,5 +5,8 @@
 //! `lang` (the rule language), `db` (incremental queries), `engine` (passes and
 //! verdicts), `report` (what a person reads), `cli`.
 
+pub mod db;
+pub mod engine;
+pub mod format;
 pub mod graph;
 pub mod lang;

@@ -3,13 +3,23 @@
 //! INVARIANT dense-ids: tables are indexed by [`NodeId`] number (`State::node_slots` long) or by anchor number;
 //! the anchors of one direction are numbered by node number, then index. Removed nodes own no anchors.
 
-use super::{GraphId, Input, NodeId, Output, Snapshot};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::{GraphId, Input, Node, NodeId, Output, Snapshot, State};
 
 /// No producer.
 pub const NONE: u32 = u32::MAX;
 
-/// Adjacency of one snapshot in compressed rows.
+/// Adjacency of one snapshot in compressed rows, and its all-nodes order.
 pub struct Dense {
+    /// Shared by the snapshots that differ in nothing but orders.
+    rows: Arc<Rows>,
+    order: Vec<NodeId>,
+}
+
+struct Rows {
     in_start: Vec<u32>,
     out_start: Vec<u32>,
     in_node: Vec<NodeId>,
@@ -17,47 +27,113 @@ pub struct Dense {
     producer: Vec<u32>,
     consumer_start: Vec<u32>,
     consumers: Vec<u32>,
-    order: Vec<NodeId>,
+    control_in: Controls,
+    control_out: Controls,
+    /// Graph number of each node; `NONE` for a node that is not there.
+    graph: Vec<u32>,
+    /// Subgraph instances of the few nodes that own any.
+    wrapped: FxHashMap<NodeId, Arc<[GraphId]>>,
+    nodes: Vec<Option<Arc<Node>>>,
+}
+
+/// Control neighbours of each node, one direction, in edge order.
+struct Controls {
+    start: Vec<u32>,
+    nodes: Vec<NodeId>,
+}
+
+impl Controls {
+    fn new<'a>(slots: usize, edges: impl Iterator<Item = (&'a (NodeId, u64), &'a NodeId)>) -> Controls {
+        let mut controls = Controls { start: Vec::with_capacity(slots + 1), nodes: Vec::new() };
+        for ((node, _), other) in edges {
+            controls.start.resize(node.0 as usize + 1, controls.nodes.len() as u32);
+            controls.nodes.push(*other);
+        }
+        controls.start.resize(slots + 1, controls.nodes.len() as u32);
+        controls
+    }
+
+    fn of(&self, node: NodeId) -> &[NodeId] {
+        let at = node.0 as usize;
+        &self.nodes[self.start[at] as usize..self.start[at + 1] as usize]
+    }
+}
+
+impl Rows {
+    fn new(state: &State) -> Rows {
+        let slots = state.node_slots();
+        let mut rows = Rows {
+            in_start: Vec::with_capacity(slots + 1),
+            out_start: Vec::with_capacity(slots + 1),
+            in_node: Vec::with_capacity(state.in_edges.len()),
+            out_node: Vec::with_capacity(slots),
+            producer: Vec::new(),
+            consumer_start: Vec::new(),
+            consumers: Vec::with_capacity(state.out_edges.len()),
+            control_in: Controls::new(slots, state.ctrl_in.iter()),
+            control_out: Controls::new(slots, state.ctrl_out.iter()),
+            graph: vec![NONE; slots],
+            wrapped: FxHashMap::default(),
+            nodes: vec![None; slots],
+        };
+        for (id, node) in state.nodes_by_id() {
+            let slot = id.0 as usize;
+            rows.in_start.resize(slot + 1, rows.in_node.len() as u32);
+            rows.out_start.resize(slot + 1, rows.out_node.len() as u32);
+            rows.in_node.resize(rows.in_node.len() + node.inputs.len(), id);
+            rows.out_node.resize(rows.out_node.len() + node.outputs.len(), id);
+            rows.graph[slot] = node.graph.0;
+            rows.nodes[slot] = Some(node.clone());
+            if node.has_subgraphs() {
+                rows.wrapped.insert(id, node.subgraphs.clone());
+            }
+        }
+        rows.in_start.resize(slots + 1, rows.in_node.len() as u32);
+        rows.out_start.resize(slots + 1, rows.out_node.len() as u32);
+        rows.producer = vec![NONE; rows.in_node.len()];
+        rows.consumer_start = Vec::with_capacity(rows.out_node.len() + 1);
+        // Edges come sorted by output, then by edge order: exactly the rows.
+        for ((from, _), to) in state.out_edges.iter() {
+            let from = rows.out_start[from.node.0 as usize] + from.index;
+            let to = rows.in_start[to.node.0 as usize] + to.index;
+            rows.consumer_start.resize(from as usize + 1, rows.consumers.len() as u32);
+            rows.consumers.push(to);
+            rows.producer[to as usize] = from;
+        }
+        rows.consumer_start.resize(rows.out_node.len() + 1, rows.consumers.len() as u32);
+        rows
+    }
+
+    /// `State::all_nodes` of the root; asking the flat tables saves two map searches a node.
+    fn all_nodes(&self, state: &State) -> Vec<NodeId> {
+        let mut order = Vec::with_capacity(state.node_count());
+        let mut stack = vec![state.entries(GraphId::ROOT)];
+        while let Some(top) = stack.last_mut() {
+            let Some(node) = top.next() else {
+                stack.pop();
+                continue;
+            };
+            if self.graph[node.0 as usize] == NONE {
+                continue;
+            }
+            order.push(node);
+            if let Some(instances) = self.wrapped.get(&node) {
+                stack.extend(instances.iter().rev().map(|&graph| state.entries(graph)));
+            }
+        }
+        order
+    }
 }
 
 impl Dense {
     pub(super) fn new(snapshot: &Snapshot) -> Dense {
-        let slots = snapshot.node_slots();
-        let mut in_start = Vec::with_capacity(slots + 1);
-        let mut out_start = Vec::with_capacity(slots + 1);
-        let (mut in_node, mut out_node) = (Vec::new(), Vec::new());
-        let mut nodes = snapshot.nodes_by_id().peekable();
-        for slot in 0..slots as u32 {
-            in_start.push(in_node.len() as u32);
-            out_start.push(out_node.len() as u32);
-            if let Some((id, node)) = nodes.next_if(|(id, _)| id.0 == slot) {
-                in_node.resize(in_node.len() + node.inputs.len(), id);
-                out_node.resize(out_node.len() + node.outputs.len(), id);
-            }
-        }
-        in_start.push(in_node.len() as u32);
-        out_start.push(out_node.len() as u32);
-        let mut dense = Dense {
-            producer: vec![NONE; in_node.len()],
-            consumer_start: Vec::with_capacity(out_node.len() + 1),
-            consumers: Vec::with_capacity(snapshot.in_edges.len()),
-            in_start,
-            out_start,
-            in_node,
-            out_node,
-            order: snapshot.all_nodes(GraphId::ROOT),
-        };
-        // Edges come sorted by output, then by edge order: exactly the rows.
-        for ((from, _), to) in snapshot.out_edges.iter() {
-            let (from, to) = (dense.output(*from), dense.input(*to));
-            while dense.consumer_start.len() <= from as usize {
-                dense.consumer_start.push(dense.consumers.len() as u32);
-            }
-            dense.consumers.push(to);
-            dense.producer[to as usize] = from;
-        }
-        dense.consumer_start.resize(dense.out_node.len() + 1, dense.consumers.len() as u32);
-        dense
+        let rows = Rows::new(snapshot);
+        Dense { order: rows.all_nodes(snapshot), rows: Arc::new(rows) }
+    }
+
+    /// The view of `state`, which has the nodes, ports and edges of this view's snapshot, but other lists.
+    pub(super) fn reordered(&self, state: &State) -> Dense {
+        Dense { order: self.rows.all_nodes(state), rows: self.rows.clone() }
     }
 
     /// All nodes of the root in all-nodes order.
@@ -65,53 +141,104 @@ impl Dense {
         &self.order
     }
 
+    /// The node, or `None` if the snapshot has none of this number. O(1), unlike `State::get_node`.
+    pub fn node(&self, node: NodeId) -> Option<&Arc<Node>> {
+        self.rows.nodes.get(node.0 as usize)?.as_ref()
+    }
+
+    /// Length of the tables indexed by node number.
+    pub fn slots(&self) -> usize {
+        self.rows.nodes.len()
+    }
+
     pub fn input_count(&self) -> usize {
-        self.in_node.len()
+        self.rows.in_node.len()
     }
 
     pub fn output_count(&self) -> usize {
-        self.out_node.len()
+        self.rows.out_node.len()
     }
 
     /// Number of an input anchor.
     pub fn input(&self, input: Input) -> u32 {
-        self.in_start[input.node.0 as usize] + input.index
+        self.rows.in_start[input.node.0 as usize] + input.index
     }
 
     /// Number of an output anchor.
     pub fn output(&self, output: Output) -> u32 {
-        self.out_start[output.node.0 as usize] + output.index
+        self.rows.out_start[output.node.0 as usize] + output.index
     }
 
     /// Numbers of the inputs of `node`.
     pub fn inputs(&self, node: NodeId) -> std::ops::Range<u32> {
-        self.in_start[node.0 as usize]..self.in_start[node.0 as usize + 1]
+        self.rows.in_start[node.0 as usize]..self.rows.in_start[node.0 as usize + 1]
     }
 
     /// Numbers of the outputs of `node`.
     pub fn outputs(&self, node: NodeId) -> std::ops::Range<u32> {
-        self.out_start[node.0 as usize]..self.out_start[node.0 as usize + 1]
+        self.rows.out_start[node.0 as usize]..self.rows.out_start[node.0 as usize + 1]
     }
 
     /// The anchor with this number.
     pub fn input_at(&self, number: u32) -> Input {
-        let node = self.in_node[number as usize];
-        node.input(number - self.in_start[node.0 as usize])
+        let node = self.rows.in_node[number as usize];
+        node.input(number - self.rows.in_start[node.0 as usize])
     }
 
     /// The anchor with this number.
     pub fn output_at(&self, number: u32) -> Output {
-        let node = self.out_node[number as usize];
-        node.output(number - self.out_start[node.0 as usize])
+        let node = self.rows.out_node[number as usize];
+        node.output(number - self.rows.out_start[node.0 as usize])
     }
 
     pub fn producer(&self, input: u32) -> Option<u32> {
-        Some(self.producer[input as usize]).filter(|&p| p != NONE)
+        Some(self.rows.producer[input as usize]).filter(|&p| p != NONE)
     }
 
     /// Consumers of an output in edge order, by number.
     pub fn consumers(&self, output: u32) -> &[u32] {
-        let (from, to) = (self.consumer_start[output as usize], self.consumer_start[output as usize + 1]);
-        &self.consumers[from as usize..to as usize]
+        let rows = &self.rows;
+        let (from, to) = (rows.consumer_start[output as usize], rows.consumer_start[output as usize + 1]);
+        &rows.consumers[from as usize..to as usize]
+    }
+
+    /// Control predecessors in edge order.
+    pub fn control_in(&self, node: NodeId) -> &[NodeId] {
+        self.rows.control_in.of(node)
+    }
+
+    /// Control successors in edge order.
+    pub fn control_out(&self, node: NodeId) -> &[NodeId] {
+        self.rows.control_out.of(node)
+    }
+
+    /// The graph that lists `node`; `None` for a removed node.
+    pub fn graph_of(&self, node: NodeId) -> Option<GraphId> {
+        Some(self.rows.graph[node.0 as usize]).filter(|&g| g != NONE).map(GraphId)
+    }
+
+    /// Subgraph instances of `node` in instance order.
+    pub fn instances(&self, node: NodeId) -> &[GraphId] {
+        self.rows.wrapped.get(&node).map_or(&[], |instances| instances)
+    }
+
+    /// For every outgoing edge of `node`, the node it enters: per output in index order its consumers in edge
+    /// order, then the control successors in edge order. Two edges into one node give it twice.
+    pub fn successors(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let rows = &self.rows;
+        let outputs = self.outputs(node);
+        // The rows of one node's outputs lie side by side.
+        let from = rows.consumer_start[outputs.start as usize] as usize;
+        let to = rows.consumer_start[outputs.end as usize] as usize;
+        let data = rows.consumers[from..to].iter().map(|&input| rows.in_node[input as usize]);
+        data.chain(self.control_out(node).iter().copied())
+    }
+
+    /// For every incoming edge of `node`, the node it leaves: producers by input index, then the control
+    /// predecessors in edge order.
+    pub fn predecessors(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let rows = &self.rows;
+        let data = self.inputs(node).filter_map(|input| self.producer(input));
+        data.map(|output| rows.out_node[output as usize]).chain(self.control_in(node).iter().copied())
     }
 }

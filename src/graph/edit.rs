@@ -47,6 +47,16 @@ impl Edit {
         if self.changed { Snapshot::new(self.state) } else { before.clone() }
     }
 
+    /// Like [`Edit::finish`] for an edit that changed neither nodes, ports nor edges, only orders: the new
+    /// snapshot takes over the rows of the flat view of `before`.
+    pub(super) fn finish_reordered(self, before: &Snapshot) -> Snapshot {
+        if !self.changed {
+            return before.clone();
+        }
+        let dense = before.dense().reordered(&self.state);
+        Snapshot::with_dense(self.state, dense)
+    }
+
     /// Adds `node` to the graph it names. Its topological id is that of the node it stands behind, or the
     /// number of nodes already in the graph (`readwrite.md` 1.2).
     pub fn add_node(&mut self, node: Node, place: Place) -> NodeId {
@@ -56,7 +66,7 @@ impl Edit {
         let graph = node.graph;
         let topo = match place {
             Place::After(other) => self.state.topo_id(other),
-            Place::End => self.state.list(graph).count() as i64,
+            Place::End => self.state.lists.get(&graph).map_or(0, NodeList::live) as i64,
         };
         self.state.topo_new.insert(id, topo);
         self.state.nodes.insert(id, Arc::new(node));
@@ -95,6 +105,9 @@ impl Edit {
             self.state.lists.remove(&graph);
         }
         self.state.nodes.remove(&id);
+        if let Some(list) = self.state.lists.get_mut(&node.graph) {
+            list.removed_one();
+        }
     }
 
     /// Makes `from` the producer of `to`; the edge becomes the producer's last. An edge that `to` had is cut.
@@ -162,6 +175,15 @@ impl Edit {
     pub fn set_list(&mut self, graph: GraphId, order: Vec<NodeId>) {
         self.changed = true;
         self.state.lists.insert(graph, NodeList::new(order));
+    }
+
+    /// Takes over node lists, registry and topological ids of a sorted descendant of the same nodes.
+    pub fn take_order(&mut self, sorted: &Snapshot) {
+        self.changed = true;
+        self.state.lists = sorted.lists.clone();
+        self.state.registry = sorted.registry.clone();
+        self.state.topo = sorted.topo.clone();
+        self.state.topo_new = sorted.topo_new.clone();
     }
 
     pub fn set_registry(&mut self, order: Vec<GraphId>) {
@@ -285,5 +307,38 @@ impl Builder {
             topo_new: im::OrdMap::new(),
             model: Arc::new(self.model),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Sketch, bare_node, list_text, named};
+    use super::*;
+
+    #[test]
+    fn a_node_added_at_the_end_is_numbered_by_the_nodes_that_are_left() {
+        let before = Sketch::flat("a b c", "a>b");
+        let mut edit = before.edit();
+        let add = |edit: &mut Edit, name: &str, place| {
+            let node = edit.add_node(bare_node(name, GraphId::ROOT), place);
+            edit.topo_id(node)
+        };
+        assert_eq!(add(&mut edit, "d", Place::End), 3);
+        edit.remove_node(named(&before, "b"));
+        edit.remove_node(named(&before, "b"));
+        assert_eq!(add(&mut edit, "e", Place::End), 3);
+        add(&mut edit, "f", Place::After(named(&before, "a")));
+        assert_eq!(add(&mut edit, "g", Place::End), 5);
+        assert_eq!(list_text(&edit, GraphId::ROOT), "a f c d e g");
+    }
+
+    #[test]
+    fn a_graph_emptied_and_rewritten_counts_anew() {
+        let before = Sketch::flat("a b c", "");
+        let mut edit = before.edit();
+        edit.remove_node(named(&before, "a"));
+        edit.set_list(GraphId::ROOT, vec![named(&before, "c"), named(&before, "b")]);
+        let new = edit.add_node(bare_node("d", GraphId::ROOT), Place::End);
+        assert_eq!(edit.topo_id(new), 2);
     }
 }

@@ -3,7 +3,9 @@
 //! A sort rewrites it whole, an insertion puts one node directly behind another. So the list is a flat base
 //! plus a persistent map of what was inserted since, keyed by place. An insertion costs O(log n).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashMap;
 
 use super::NodeId;
 
@@ -17,16 +19,33 @@ const STEP: i64 = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeList {
     base: Arc<[NodeId]>,
-    /// Base slot of each base node, shared with the base (slot = index + 1).
-    slots: Arc<rustc_hash::FxHashMap<NodeId, u32>>,
+    /// Base slot of each base node (slot = index + 1), made by the first insertion behind a base node.
+    slots: Arc<OnceLock<FxHashMap<NodeId, u32>>>,
     inserted: im::OrdMap<PlaceKey, NodeId>,
     places: im::OrdMap<NodeId, PlaceKey>,
+    /// How many entries are nodes that are alive.
+    live: usize,
 }
 
 impl NodeList {
+    /// A list of nodes that are all alive.
     pub fn new(nodes: Vec<NodeId>) -> NodeList {
-        let slots = nodes.iter().zip(1u32..).map(|(&n, slot)| (n, slot)).collect();
-        NodeList { base: nodes.into(), slots: Arc::new(slots), ..NodeList::default() }
+        NodeList { live: nodes.len(), base: nodes.into(), ..NodeList::default() }
+    }
+
+    /// How many entries are alive: additions less removals.
+    pub fn live(&self) -> usize {
+        self.live
+    }
+
+    /// Notes that one entry is no longer alive. The entry stays where it is.
+    pub fn removed_one(&mut self) {
+        self.live = self.live.saturating_sub(1);
+    }
+
+    fn base_slot(&self, node: NodeId) -> Option<u32> {
+        let slots = self.slots.get_or_init(|| self.base.iter().copied().zip(1u32..).collect());
+        slots.get(&node).copied()
     }
 
     /// All entries in order, removed ones included.
@@ -54,8 +73,8 @@ impl NodeList {
     pub fn insert_after(&mut self, node: NodeId, after: NodeId) {
         let (slot, label) = match self.places.get(&after) {
             Some(place) => *place,
-            None => match self.slots.get(&after) {
-                Some(slot) => (*slot, i64::MIN),
+            None => match self.base_slot(after) {
+                Some(slot) => (slot, i64::MIN),
                 None => return self.push(node),
             },
         };
@@ -70,13 +89,14 @@ impl NodeList {
         match new {
             Some(new) => self.put((slot, new), node),
             None => {
-                *self = NodeList::new(self.iter().collect());
+                *self = NodeList { live: self.live, ..NodeList::new(self.iter().collect()) };
                 self.insert_after(node, after);
             }
         }
     }
 
     fn put(&mut self, place: PlaceKey, node: NodeId) {
+        self.live += 1;
         self.inserted.insert(place, node);
         self.places.insert(node, place);
     }

@@ -1,0 +1,94 @@
+//! The incremental query database: inputs, and the queries from rule text up to linked programs.
+//!
+//! Promise: every query is a pure function of its inputs; diagnostics are part of what a query returns. Spans
+//! and reason texts are kept out of the values that evaluation depends on (`design.md` 6), so editing a comment
+//! runs the parse of its file and no more.
+
+mod rules;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+pub use rules::{
+    EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, diagnostics, entry, find, item, live, lowered, parsed, program,
+    scoped, settings, spans, texts,
+};
+
+use crate::graph::Snapshot;
+
+/// One rule file. The path is for people and for the order of files; nothing is read from it.
+#[salsa::input(debug)]
+pub struct RuleFile {
+    #[returns(ref)]
+    pub path: String,
+    #[returns(ref)]
+    pub text: Arc<str>,
+    #[returns(copy)]
+    pub overlay: bool,
+}
+
+/// The rule set: its files in order, overlays last.
+#[salsa::input(debug)]
+pub struct RuleSet {
+    #[returns(ref)]
+    pub files: Vec<RuleFile>,
+    /// Values given for options, as text, by option name.
+    #[returns(ref)]
+    pub given: BTreeMap<String, String>,
+    /// The environment variables that an option may read.
+    #[returns(ref)]
+    pub environment: BTreeMap<String, String>,
+}
+
+/// The graph under test. Its snapshot is set, never the handle replaced (inputs are not freed).
+#[salsa::input(debug)]
+pub struct Model {
+    #[returns(ref)]
+    pub snapshot: Snapshot,
+}
+
+/// What every query runs on.
+#[salsa::db]
+pub trait Db: salsa::Database {}
+
+/// The database. `log` collects the names of executed queries while it is on, for tests of incrementality.
+#[salsa::db]
+#[derive(Clone)]
+pub struct Database {
+    storage: salsa::Storage<Self>,
+    log: Arc<Mutex<Option<Vec<String>>>>,
+}
+
+#[salsa::db]
+impl salsa::Database for Database {}
+
+#[salsa::db]
+impl Db for Database {}
+
+impl Default for Database {
+    fn default() -> Self {
+        let log: Arc<Mutex<Option<Vec<String>>>> = Arc::default();
+        let sink = log.clone();
+        let storage = salsa::Storage::new(Some(Box::new(move |event: salsa::Event| {
+            if let salsa::EventKind::WillExecute { database_key } = event.kind
+                && let Some(log) = &mut *sink.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+            {
+                let key = format!("{database_key:?}");
+                log.push(key.split('(').next().unwrap_or(&key).to_owned());
+            }
+        })));
+        Database { storage, log }
+    }
+}
+
+impl Database {
+    /// Starts, or restarts, the log of executed queries.
+    pub fn start_log(&self) {
+        *self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(Vec::new());
+    }
+
+    /// Names of the queries that ran since the log was started, in order.
+    pub fn take_log(&self) -> Vec<String> {
+        self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take().unwrap_or_default()
+    }
+}

@@ -1,0 +1,357 @@
+//! Topological sort: node lists, topological ids and the registry order of a graph and all that it owns.
+//!
+//! Promise: the orders of `readwrite.md` 1.2, in time linear in nodes and edges (breadth-first: plus sorting the
+//! names of what becomes ready together). A graph that is in order already gives back the very same snapshot.
+//! Which operators are sources or close a loop is the caller's knowledge.
+
+use std::fmt;
+use std::sync::Arc;
+
+use fixedbitset::FixedBitSet;
+
+use super::{Dense, GraphId, NodeId, Snapshot};
+
+/// How a graph is ordered as far as its edges leave a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortMode {
+    /// A queue; what becomes ready together enters by ascending name. The next source waits for an empty queue.
+    Bfs,
+    /// A stack, so the last consumer that becomes ready comes first.
+    Dfs,
+    /// The present list order, each node directly preceded by those of its predecessors that are still missing.
+    StableRdfs,
+}
+
+/// What the sort asks of its caller.
+#[derive(Clone, Copy)]
+pub struct SortRules<'a> {
+    pub mode: SortMode,
+    /// Among the nodes without counted incoming edges these come first.
+    pub is_source: &'a dyn Fn(NodeId) -> bool,
+    /// Edges that leave such a node are not counted: they close a loop.
+    pub ignores_out_edges: &'a dyn Fn(NodeId) -> bool,
+}
+
+/// A graph that has no topological order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CycleError {
+    pub graph: GraphId,
+    /// The nodes of one cycle in edge direction, the one that stands first in the node list in front.
+    pub nodes: Vec<NodeId>,
+    graph_name: Arc<str>,
+    node_names: Vec<Arc<str>>,
+}
+
+impl fmt::Display for CycleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 8;
+        write!(f, "graph `{}` has a cycle of {} nodes: ", self.graph_name, self.nodes.len())?;
+        for name in self.node_names.iter().take(SHOWN) {
+            write!(f, "`{name}` -> ")?;
+        }
+        if self.node_names.len() > SHOWN {
+            f.write_str("... -> ")?;
+        }
+        write!(f, "`{}`", self.node_names.first().map_or("", |name| name))
+    }
+}
+
+impl std::error::Error for CycleError {}
+
+/// Sorts `root` and every graph nested in it. `root` may be a subgraph: then only its part of the model is
+/// renumbered, from 0, and the registry stays as it is.
+///
+/// # Errors
+/// If one of the graphs has a cycle of counted edges; the first such graph in the order of discovery is named.
+pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Snapshot, CycleError> {
+    let mut sorter = Sorter::new(snapshot, rules);
+    let graphs = sorter.nested(root);
+    let mut lists = Lists::new(snapshot);
+    for &graph in &graphs {
+        let before = sorter.list(graph);
+        let after = sorter.sorted(graph, &before)?;
+        lists.add(graph, before != after, after);
+    }
+    let ids_before: Vec<i64> =
+        (0..snapshot.node_slots() as u32).map(|s| snapshot.topo_id(NodeId(s))).collect();
+    let mut ids = ids_before.clone();
+    let mut registry = lists.number(sorter.dense, root, &mut ids);
+
+    let mut edit = snapshot.edit();
+    if ids != ids_before {
+        edit.set_topo_ids(ids);
+    }
+    if root == GraphId::ROOT {
+        // A graph that nothing owns keeps its place behind the others.
+        let mut known = FixedBitSet::with_capacity(lists.at.len());
+        registry.iter().for_each(|graph| known.insert(graph.0 as usize));
+        registry.extend(snapshot.registry().filter(|graph| !known.contains(graph.0 as usize)));
+        if !snapshot.registry().eq(registry.iter().copied()) {
+            edit.set_registry(registry);
+        }
+    }
+    for list in lists.lists.into_iter().filter(|list| list.changed) {
+        edit.set_list(list.graph, list.nodes);
+    }
+    Ok(edit.finish_reordered(snapshot))
+}
+
+/// The sorted node lists of the graphs concerned.
+struct Lists {
+    lists: Vec<List>,
+    /// Place in `lists` of each graph.
+    at: Vec<Option<u32>>,
+}
+
+struct List {
+    graph: GraphId,
+    nodes: Vec<NodeId>,
+    changed: bool,
+}
+
+impl Lists {
+    fn new(snapshot: &Snapshot) -> Lists {
+        let graph_slots = snapshot.graphs.get_max().map_or(0, |(graph, _)| graph.0 as usize + 1);
+        Lists { lists: Vec::new(), at: vec![None; graph_slots] }
+    }
+
+    fn add(&mut self, graph: GraphId, changed: bool, nodes: Vec<NodeId>) {
+        self.at[graph.0 as usize] = Some(self.lists.len() as u32);
+        self.lists.push(List { graph, nodes, changed });
+    }
+
+    fn nodes(&self, graph: GraphId) -> Option<&[NodeId]> {
+        let at = self.at.get(graph.0 as usize).copied().flatten()?;
+        Some(&self.lists[at as usize].nodes)
+    }
+
+    /// Numbers the all-nodes walk from `root` in `ids`. Returns the graphs below `root` in registry order: as
+    /// the walk finds them, the instances of one wrapper last first.
+    fn number(&self, dense: &Dense, root: GraphId, ids: &mut [i64]) -> Vec<GraphId> {
+        let mut registry = Vec::new();
+        let mut next = 0;
+        let mut stack = vec![self.nodes(root).unwrap_or_default().iter()];
+        while let Some(top) = stack.last_mut() {
+            let Some(&node) = top.next() else {
+                stack.pop();
+                continue;
+            };
+            ids[node.0 as usize] = next;
+            next += 1;
+            for &instance in dense.instances(node).iter().rev() {
+                if let Some(nodes) = self.nodes(instance) {
+                    registry.push(instance);
+                    stack.push(nodes.iter());
+                }
+            }
+        }
+        registry
+    }
+}
+
+/// State of one sort; the tables cover all graphs, since no edge leaves its graph.
+struct Sorter<'a> {
+    snapshot: &'a Snapshot,
+    rules: &'a SortRules<'a>,
+    dense: &'a Dense,
+    /// Counted edges that still enter a node. A node that is done has none.
+    waiting: Vec<u32>,
+    /// Nodes whose outgoing edges count for nothing.
+    silent: FixedBitSet,
+    done: FixedBitSet,
+}
+
+impl<'a> Sorter<'a> {
+    fn new(snapshot: &'a Snapshot, rules: &'a SortRules<'a>) -> Sorter<'a> {
+        let slots = snapshot.node_slots();
+        Sorter {
+            snapshot,
+            rules,
+            dense: snapshot.dense(),
+            waiting: vec![0; slots],
+            silent: FixedBitSet::with_capacity(slots),
+            done: FixedBitSet::with_capacity(slots),
+        }
+    }
+
+    /// `root` and the graphs below it, each once, wrappers before what they own.
+    fn nested(&self, root: GraphId) -> Vec<GraphId> {
+        let mut graphs = vec![root];
+        let mut next = 0;
+        while let Some(&graph) = graphs.get(next) {
+            next += 1;
+            for node in self.snapshot.entries(graph) {
+                graphs.extend(
+                    self.dense.instances(node).iter().filter(|&&g| self.snapshot.get_graph(g).is_some()),
+                );
+            }
+        }
+        graphs
+    }
+
+    fn list(&self, graph: GraphId) -> Vec<NodeId> {
+        self.snapshot.entries(graph).filter(|&node| self.dense.graph_of(node).is_some()).collect()
+    }
+
+    fn sorted(&mut self, graph: GraphId, list: &[NodeId]) -> Result<Vec<NodeId>, CycleError> {
+        for &node in list {
+            self.silent.set(node.0 as usize, (self.rules.ignores_out_edges)(node));
+        }
+        let order = match self.rules.mode {
+            SortMode::StableRdfs => self.backwards(list),
+            mode => Some(self.forwards(list, mode)),
+        };
+        match order {
+            Some(order) if order.len() == list.len() => Ok(order),
+            Some(_) => Err(self.cycle(graph, list)),
+            // Counting finds the nodes behind and on a cycle, which the walk against the edges does not.
+            None => {
+                self.done.clear();
+                self.forwards(list, SortMode::Dfs);
+                Err(self.cycle(graph, list))
+            }
+        }
+    }
+
+    /// Emits nodes as the last of their predecessors is emitted. Short if there is a cycle.
+    fn forwards(&mut self, list: &[NodeId], mode: SortMode) -> Vec<NodeId> {
+        for &node in list {
+            if !self.silent.contains(node.0 as usize) {
+                for next in self.dense.successors(node) {
+                    self.waiting[next.0 as usize] += 1;
+                }
+            }
+        }
+        let ready = list.iter().copied().filter(|node| self.waiting[node.0 as usize] == 0);
+        let (mut sources, others): (Vec<NodeId>, Vec<NodeId>) =
+            ready.partition(|&node| (self.rules.is_source)(node));
+        sources.extend(others);
+        match mode {
+            SortMode::Bfs => self.breadth_first(&sources, list.len()),
+            SortMode::Dfs | SortMode::StableRdfs => self.depth_first(sources, list.len()),
+        }
+    }
+
+    fn depth_first(&mut self, mut sources: Vec<NodeId>, count: usize) -> Vec<NodeId> {
+        sources.reverse();
+        let mut stack = sources;
+        let mut order = Vec::with_capacity(count);
+        while let Some(node) = stack.pop() {
+            order.push(node);
+            self.emit(node, &mut stack);
+        }
+        order
+    }
+
+    fn breadth_first(&mut self, sources: &[NodeId], count: usize) -> Vec<NodeId> {
+        // The part of `order` behind `next` is the queue: a node's place is settled when it enters.
+        let mut order: Vec<NodeId> = Vec::with_capacity(count);
+        let mut next = 0;
+        for &source in sources {
+            order.push(source);
+            while let Some(&node) = order.get(next) {
+                next += 1;
+                let ready = order.len();
+                self.emit(node, &mut order);
+                if let batch @ [_, _, ..] = &mut order[ready..] {
+                    batch.sort_by_cached_key(|&node| self.snapshot.node(node).name.clone());
+                }
+            }
+        }
+        order
+    }
+
+    /// Takes the edges out of `node` away and appends the nodes that wait for no other.
+    fn emit(&mut self, node: NodeId, ready: &mut Vec<NodeId>) {
+        self.done.insert(node.0 as usize);
+        if self.silent.contains(node.0 as usize) {
+            return;
+        }
+        for next in self.dense.successors(node) {
+            let waiting = &mut self.waiting[next.0 as usize];
+            if *waiting == 1 {
+                ready.push(next);
+            }
+            *waiting = waiting.saturating_sub(1);
+        }
+    }
+
+    /// Stable order: list order, with missing predecessors pulled in front, the one that stands first in the
+    /// list first. `None` if there is a cycle.
+    fn backwards(&mut self, list: &[NodeId]) -> Option<Vec<NodeId>> {
+        // `waiting` is free in this mode and holds places in the list.
+        for (place, &node) in (0u32..).zip(list) {
+            self.waiting[node.0 as usize] = place;
+        }
+        let mut order = Vec::with_capacity(list.len());
+        let mut path = Vec::new();
+        for &node in list {
+            path.push((node, false));
+            while let Some((node, opened)) = path.last_mut() {
+                let node = *node;
+                if self.done.contains(node.0 as usize) && !*opened {
+                    path.pop();
+                } else if *opened {
+                    path.pop();
+                    order.push(node);
+                } else {
+                    *opened = true;
+                    self.done.insert(node.0 as usize);
+                    let from = path.len();
+                    for before in self.dense.predecessors(node) {
+                        if !self.silent.contains(before.0 as usize) && !self.done.contains(before.0 as usize)
+                        {
+                            path.push((before, false));
+                        }
+                    }
+                    path[from..].sort_unstable_by_key(|(n, _)| std::cmp::Reverse(self.waiting[n.0 as usize]));
+                }
+            }
+        }
+        self.is_ordered(&order).then_some(order)
+    }
+
+    /// Whether every counted edge goes forwards. Overwrites the places in `waiting`, then clears them.
+    fn is_ordered(&mut self, order: &[NodeId]) -> bool {
+        for (place, &node) in (0u32..).zip(order) {
+            self.waiting[node.0 as usize] = place;
+        }
+        let place = |node: NodeId| self.waiting[node.0 as usize];
+        let counted = order.iter().filter(|node| !self.silent.contains(node.0 as usize));
+        let ordered =
+            counted.into_iter().all(|&node| self.dense.successors(node).all(|to| place(node) < place(to)));
+        for &node in order {
+            self.waiting[node.0 as usize] = 0;
+        }
+        ordered
+    }
+
+    /// A cycle among the nodes that were never emitted: each of them has a predecessor that was not, so going
+    /// against the edges from the first of the list must come back.
+    fn cycle(&self, graph: GraphId, list: &[NodeId]) -> CycleError {
+        let stuck = |node: NodeId| !self.done.contains(node.0 as usize);
+        let mut nodes: Vec<NodeId> = Vec::new();
+        let mut seen = FixedBitSet::with_capacity(self.waiting.len());
+        let mut at = list.iter().copied().find(|&node| stuck(node));
+        while let Some(node) = at.filter(|node| !seen.put(node.0 as usize)) {
+            nodes.push(node);
+            let counted = |&from: &NodeId| stuck(from) && !self.silent.contains(from.0 as usize);
+            at = self.dense.predecessors(node).find(counted);
+        }
+        if let Some(start) = nodes.iter().position(|&node| Some(node) == at) {
+            nodes.drain(..start);
+        }
+        nodes.reverse();
+        let on_cycle: rustc_hash::FxHashSet<NodeId> = nodes.iter().copied().collect();
+        let first = list.iter().find(|node| on_cycle.contains(node));
+        if let Some(at) = nodes.iter().position(|node| Some(node) == first) {
+            nodes.rotate_left(at);
+        }
+        let node_names = nodes.iter().map(|&node| self.snapshot.node(node).name.clone()).collect();
+        CycleError { graph, nodes, graph_name: self.snapshot.graph(graph).name.clone(), node_names }
+    }
+}
+
+#[cfg(test)]
+#[path = "sort_tests.rs"]
+mod tests;
