@@ -46,7 +46,10 @@ impl GraphFile {
                 let mut stdin = None;
                 if is_dash(path) {
                     let mut bytes = Vec::new();
-                    desk.io.stdin.read_to_end(&mut bytes).map_err(|error| unreadable("standard input", &error))?;
+                    desk.io
+                        .stdin
+                        .read_to_end(&mut bytes)
+                        .map_err(|error| unreadable("standard input", &error))?;
                     stdin = Some(bytes.into());
                 }
                 let shown = match is_dash(path) {
@@ -137,8 +140,8 @@ fn excerpt(error: &FormatError, shown: &str, bytes: &[u8]) -> Option<Excerpt> {
     }
     let text = std::str::from_utf8(&bytes[from..line_end]).ok()?;
     let source = Arc::new(Source::part(shown, text, first as usize));
-    let marked = source.clamp(span.start - from..span.end.min(line_end).saturating_sub(from));
-    Some(Excerpt { source, marks: vec![Mark { span: marked, text: String::new() }] })
+    let span = span.start - from..span.end.min(line_end).max(span.start) - from;
+    Some(Excerpt { source, marks: vec![Mark { span, text: String::new() }] })
 }
 
 /// Something odd that a reader could live with.
@@ -178,8 +181,11 @@ pub fn find_node(snapshot: &Snapshot, graph: GraphId, name: &str) -> Result<Node
             let names: BTreeSet<&str> = inside.iter().map(|id| &*snapshot.node(*id).name).collect();
             let names: Vec<&str> = names.into_iter().collect();
             let place = &snapshot.graph(graph).name;
-            Err(Complaint::error("graph::unknown_node", format!("no node of graph `{place}` is named `{name}`"))
-                .maybe_help(suggestion(name, &names)))
+            Err(Complaint::error(
+                "graph::unknown_node",
+                format!("no node of graph `{place}` is named `{name}`"),
+            )
+            .maybe_help(suggestion(name, &names)))
         }
         several => {
             let owners: Vec<String> = several

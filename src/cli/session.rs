@@ -175,9 +175,8 @@ pub fn connect(_: RuleSources) -> Box<dyn Engine> {
 }
 
 fn load(bytes: &[u8], _: &str, _: &LoadContext<'_>) -> Result<Loaded, FormatError> {
-    let text = std::str::from_utf8(bytes).map_err(|e| {
-        FormatError::at_byte("format::utf8", "the file is not UTF-8 text", e.valid_up_to())
-    })?;
+    let text = std::str::from_utf8(bytes)
+        .map_err(|e| FormatError::at_byte("format::utf8", "the file is not UTF-8 text", e.valid_up_to()))?;
     let (snapshot, errors) = notation::parse(text);
     match (errors.into_iter().next(), snapshot) {
         (None, Some(snapshot)) => {

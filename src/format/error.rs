@@ -61,7 +61,11 @@ impl FormatError {
 
     /// An error at a byte of a binary file.
     pub fn at_byte(code: &'static str, message: impl Into<String>, offset: usize) -> FormatError {
-        FormatError { place: Place::Byte(offset), span: Some(offset..offset), ..FormatError::new(code, message) }
+        FormatError {
+            place: Place::Byte(offset),
+            span: Some(offset..offset),
+            ..FormatError::new(code, message)
+        }
     }
 
     /// An error at a span of a text file.
@@ -71,7 +75,11 @@ impl FormatError {
         text: &[u8],
         span: Range<usize>,
     ) -> FormatError {
-        FormatError { place: Place::of(text, span.start), span: Some(span), ..FormatError::new(code, message) }
+        FormatError {
+            place: Place::of(text, span.start),
+            span: Some(span),
+            ..FormatError::new(code, message)
+        }
     }
 
     #[must_use]

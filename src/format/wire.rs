@@ -8,7 +8,8 @@
 
 use prost::bytes::Buf;
 use prost::encoding::{
-    DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, encoded_len_varint, skip_field,
+    DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, encoded_len_varint,
+    skip_field,
 };
 
 use super::FormatError;
@@ -318,7 +319,9 @@ impl Writer {
     /// A packed repeated integer field; nothing if empty.
     pub fn packed_int64s(&mut self, number: u32, values: &[i64]) {
         if !values.is_empty() {
-            self.message(number, |w| values.iter().for_each(|v| encode_varint(v.cast_unsigned(), &mut w.buf)));
+            self.message(number, |w| {
+                values.iter().for_each(|v| encode_varint(v.cast_unsigned(), &mut w.buf))
+            });
         }
     }
 

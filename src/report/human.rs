@@ -33,6 +33,10 @@ pub enum Mood {
 
 /// Lines of a rule that are shown around a place.
 const CONTEXT: usize = 6;
+/// Anchors that one mark of a rule is labelled with.
+const LABEL_LINES: usize = 4;
+/// Places listed below a finding.
+const PLACES_SHOWN: usize = 12;
 /// Edits of one finding that are spelled out.
 const EDITS_SHOWN: usize = 4;
 
@@ -117,7 +121,13 @@ pub fn finding_code(code: Sym, rule: &RuleRef) -> String {
 }
 
 /// A finding with its rule's lines, anchors, edits and the rules that agree.
-pub fn finding(finding: &Finding, rules: &Rules, names: Names<'_>, edits: &[EditEntry], mood: Mood) -> Complaint {
+pub fn finding(
+    finding: &Finding,
+    rules: &Rules,
+    names: Names<'_>,
+    edits: &[EditEntry],
+    mood: Mood,
+) -> Complaint {
     let code = finding_code(finding.code, &finding.rule);
     let mut complaint = Complaint::new(finding.level, code, finding.message.clone());
     let edits = edits.get(finding.edits.clone()).unwrap_or_default();
@@ -127,9 +137,14 @@ pub fn finding(finding: &Finding, rules: &Rules, names: Names<'_>, edits: &[Edit
         let marks = role_marks(rule.source.text(), &finding.places, &described, &mut shown);
         complaint.excerpts.push(Excerpt { source: rule.source.clone(), marks });
     }
-    for ((text, place), _) in described.iter().zip(&finding.places).zip(&shown).filter(|(_, shown)| !**shown) {
+    let below: Vec<_> =
+        described.iter().zip(&finding.places).zip(&shown).filter(|(_, shown)| !**shown).collect();
+    for ((text, place), _) in below.iter().take(PLACES_SHOWN) {
         let role = if place.role.is_empty() { String::new() } else { format!(" ({})", place.role) };
         complaint.at.push(format!("{text}{role}"));
+    }
+    if below.len() > PLACES_SHOWN {
+        complaint.at.push(format!("and {} more places", below.len() - PLACES_SHOWN));
     }
     for (rule, reason) in &finding.also {
         complaint.notes.push(format!("{} agrees: {reason}", rules.describe(rule)));
@@ -161,10 +176,12 @@ fn described(places: &[PlaceRef], names: Names<'_>, side: Option<&str>) -> Vec<S
 fn role_marks(text: &str, places: &[PlaceRef], described: &[String], shown: &mut [bool]) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for ((place, label), shown) in places.iter().zip(described).zip(shown) {
-        let behind = marks.iter().filter(|mark| text.get(mark.span.clone()) == Some(&place.role)).map(|m| m.span.end);
+        let behind =
+            marks.iter().filter(|mark| text.get(mark.span.clone()) == Some(&place.role)).map(|m| m.span.end);
         let Some(span) = find_word(text, &place.role, behind.max().unwrap_or(0)) else {
             // Two anchors with one role that the rule names once.
-            if let Some(mark) = marks.iter_mut().find(|mark| text.get(mark.span.clone()) == Some(&place.role)) {
+            let last = marks.iter_mut().rev().find(|mark| text.get(mark.span.clone()) == Some(&place.role));
+            if let Some(mark) = last.filter(|mark| mark.text.lines().count() < LABEL_LINES) {
                 mark.text += &format!("\n{label}");
                 *shown = true;
             }
@@ -233,7 +250,7 @@ pub fn rule_diagnostic(
             complaint.at.extend((!label.text.is_empty()).then(|| label.text.clone()));
             continue;
         };
-        let mark = Mark { span: source.clamp(span.clone()), text: label.text.clone() };
+        let mark = Mark { span: span.clone(), text: label.text.clone() };
         match complaint.excerpts.iter_mut().find(|excerpt| Arc::ptr_eq(&excerpt.source, source)) {
             Some(excerpt) => excerpt.marks.push(mark),
             None => complaint.excerpts.push(Excerpt { source: source.clone(), marks: vec![mark] }),
@@ -260,7 +277,8 @@ impl std::error::Error for View<'_> {}
 fn labels(excerpt: &Excerpt) -> Box<dyn Iterator<Item = LabeledSpan> + '_> {
     Box::new(excerpt.marks.iter().enumerate().map(|(number, mark)| {
         let text = (!mark.text.is_empty()).then(|| mark.text.clone());
-        let span = (mark.span.start, mark.span.len());
+        let span = excerpt.source.clamp(mark.span.clone());
+        let span = (span.start, span.len());
         match number {
             0 => LabeledSpan::new_primary_with_span(text, span),
             _ => LabeledSpan::new_with_span(text, span),
