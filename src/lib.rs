@@ -6,6 +6,7 @@
 //! verdicts), `report` (what a person reads), `cli`.
 
 pub mod cli;
+pub mod db;
 pub mod engine;
 pub mod format;
 pub mod graph;

@@ -6,10 +6,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::engine;
 use crate::engine::explain::Explanation;
 use crate::engine::outcome::{Outcome, PassFailure};
-use crate::format::{Format, FormatError, LoadContext, Loaded, notation};
+use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
+pub use crate::format::save;
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols};
+use crate::lang::diagnostic::did_you_mean;
+use crate::lang::eval::Value;
 use crate::lang::syntax::ast::Kind;
 
 /// Rule files in order: path for people, text, and whether it is an overlay.
@@ -21,7 +25,7 @@ pub struct RuleSources {
 impl RuleSources {
     /// The rules inside the program.
     pub fn shipped() -> RuleSources {
-        RuleSources::default()
+        RuleSources { files: engine::RuleSources::shipped().files }
     }
 }
 
@@ -124,36 +128,88 @@ pub const OP_INFO: &str = "op_info";
 /// Option by which rules learn of `--no-prepare`.
 pub const PREPARE: &str = "prepare";
 
-/// A rule set without entries: it finds nothing and changes nothing.
-struct Session;
+/// The engine of the program.
+pub fn connect(sources: RuleSources) -> Box<dyn Engine> {
+    let sources = engine::RuleSources { files: sources.files };
+    Box::new(Connected(engine::Session::new(sources)))
+}
 
-impl Engine for Session {
+/// The engine behind the seam.
+struct Connected(engine::Session);
+
+/// Names of ONNX operators as the rules map them.
+struct Mapping<'a>(&'a engine::Session);
+
+/// The rule function that maps operators of other formats.
+const MAPPING: &str = "onnx_op_type";
+
+impl OnnxMapping for Mapping<'_> {
+    fn ge_type(&self, domain: &str, op: &str, opset: i64, inputs: usize) -> Option<String> {
+        let inputs = i64::try_from(inputs).unwrap_or(i64::MAX);
+        let args = [Value::text(domain), Value::text(op), Value::Int(opset), Value::Int(inputs)];
+        self.0.call(MAPPING, &args)?.as_str().map(str::to_owned)
+    }
+}
+
+fn complaint(diagnostic: engine::RuleDiagnostic) -> RuleDiagnostic {
+    RuleDiagnostic {
+        path: diagnostic.places.first().map_or_else(String::new, |(path, _)| path.clone()),
+        diagnostic: diagnostic.diagnostic,
+        spans: diagnostic.places,
+    }
+}
+
+impl Engine for Connected {
     fn set_options(
         &mut self,
-        _: BTreeMap<String, String>,
-        _: BTreeMap<String, String>,
+        given: BTreeMap<String, String>,
+        environment: BTreeMap<String, String>,
     ) -> Vec<RuleDiagnostic> {
-        Vec::new()
+        self.0.set_options(given, environment).into_iter().map(complaint).collect()
     }
 
     fn diagnostics(&self) -> Vec<RuleDiagnostic> {
-        Vec::new()
+        self.0.diagnostics().into_iter().map(complaint).collect()
     }
 
     fn entries(&self) -> Vec<EntryInfo> {
-        Vec::new()
+        let entries = self.0.entries().into_iter().map(|entry| EntryInfo {
+            kind: entry.kind,
+            name: entry.name,
+            path: entry.path,
+            line: entry.line,
+            doc: entry.doc,
+            overlay: entry.overlay,
+            source: entry.source,
+        });
+        entries.collect()
     }
 
     fn load(&self, bytes: &[u8], name: &str) -> Result<Loaded, FormatError> {
-        load(bytes, name, &LoadContext::default())
+        let mapping = Mapping(&self.0);
+        load(bytes, name, &LoadContext { onnx: Some(&mapping), ..LoadContext::default() })
     }
 
-    fn run(&self, snapshot: &Snapshot, _: &Request) -> Result<Outcome, RunError> {
-        Ok(Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: Vec::new() })
+    fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError> {
+        self.0.run(snapshot, &plain(request)).map_err(|error| match error {
+            engine::RunError::Rules => RunError { message: "the rules have errors".to_owned(), help: None },
+            engine::RunError::UnknownPass { name, known } => {
+                let near = did_you_mean(name.as_str(), known.iter().map(|name| name.as_str()));
+                let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+                let help = match near {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are {}", names.join(", ")),
+                };
+                RunError { message: format!("there is no pass `{name}`"), help: Some(help) }
+            }
+            engine::RunError::Recursive(name) => {
+                RunError { message: format!("pipeline `{name}` contains itself"), help: None }
+            }
+        })
     }
 
-    fn symbols(&self, _: &Snapshot, _: GraphId) -> Result<Arc<Symbols>, PassFailure> {
-        Ok(Arc::new(Symbols::default()))
+    fn symbols(&self, snapshot: &Snapshot, graph: GraphId) -> Result<Arc<Symbols>, PassFailure> {
+        self.0.symbols(snapshot, graph)
     }
 
     fn explain(&self, _: &Snapshot, _: &Request, _: ExplainTarget) -> Explanation {
@@ -169,31 +225,11 @@ impl Engine for Session {
     }
 }
 
-/// The engine of the program.
-pub fn connect(_: RuleSources) -> Box<dyn Engine> {
-    Box::new(Session)
-}
-
-fn load(bytes: &[u8], _: &str, _: &LoadContext<'_>) -> Result<Loaded, FormatError> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|e| FormatError::at_byte("format::utf8", "the file is not UTF-8 text", e.valid_up_to()))?;
-    let (snapshot, errors) = notation::parse(text);
-    match (errors.into_iter().next(), snapshot) {
-        (None, Some(snapshot)) => {
-            Ok(Loaded { snapshot, format: Format::Notation, warnings: Vec::new(), origin: None })
-        }
-        (Some(error), _) => Err(error),
-        (None, None) => Err(FormatError::new("format::empty", "the file holds no graph")),
-    }
-}
-
-/// Writes `now`, a descendant of what `origin` holds.
-///
-/// # Errors
-/// The format cannot be written, or cannot hold the graph.
-pub fn save(_origin: &Loaded, now: &Snapshot, format: Format) -> Result<Vec<u8>, FormatError> {
-    match format {
-        Format::Notation => Ok(notation::print(now).into_bytes()),
-        other => Err(FormatError::new("format::unsupported", format!("{other:?} cannot be written"))),
+fn plain(request: &Request) -> engine::Request {
+    engine::Request {
+        graph: request.graph,
+        node: request.node,
+        steps: request.steps.clone(),
+        sort: request.sort_first,
     }
 }

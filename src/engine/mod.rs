@@ -1,6 +1,20 @@
-//! Passes, pipelines and verdicts: what runs a rule set over a graph.
+//! Passes and verdicts: what the rules say of a graph.
 //!
-//! Promise: values in, values out; nothing in here reads a file or prints.
+//! Promise: the engine knows marks, pairs, groups, passes and pipelines; which ones there are, and what they do, is
+//! read from the rule set. It prints nothing. The way through: `queries` (symbols, marks, verdicts, remembered per
+//! snapshot and entry), `run` (one pass), `session` (a pipeline, explanations, tests; the door for front ends).
 
 pub mod explain;
 pub mod outcome;
+
+mod conflicts;
+mod marks;
+mod pairs;
+mod queries;
+mod render;
+mod run;
+mod search;
+mod session;
+mod sides;
+
+pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};

@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Range;
 
 use memchr::{memchr_iter, memrchr};
+use rustc_hash::FxHashMap;
 
 /// Where in a file a complaint belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,5 +110,40 @@ pub struct FormatWarning {
 impl fmt::Display for FormatWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} ({})", self.code, self.message, self.place)
+    }
+}
+
+/// Warnings as they are found. Of one kind only the first few are told, since finding the line of each in a large
+/// file with one mistake a line would take longer than reading it.
+#[derive(Default)]
+pub struct Warnings {
+    list: Vec<FormatWarning>,
+    counts: FxHashMap<&'static str, usize>,
+}
+
+impl Warnings {
+    /// Warnings of one code that are told one by one.
+    const TOLD: usize = 20;
+
+    /// Adds a warning; `tell` makes its text and place, if they are wanted.
+    pub fn push(&mut self, code: &'static str, tell: impl FnOnce() -> (String, Place)) {
+        let count = self.counts.entry(code).or_default();
+        *count += 1;
+        if *count <= Warnings::TOLD {
+            let (message, place) = tell();
+            self.list.push(FormatWarning { code, message, place });
+        }
+    }
+
+    /// The warnings in the order found, then the numbers of those not told.
+    pub fn finish(mut self) -> Vec<FormatWarning> {
+        let mut more: Vec<_> = self.counts.into_iter().filter(|(_, count)| *count > Warnings::TOLD).collect();
+        more.sort_unstable();
+        self.list.extend(more.into_iter().map(|(code, count)| FormatWarning {
+            code,
+            message: format!("{} more of this kind", count - Warnings::TOLD),
+            place: Place::None,
+        }));
+        self.list
     }
 }

@@ -4,14 +4,21 @@
 //! counts; an untouched graph goes out as it came in. This room names protobuf fields, bookkeeping attributes and
 //! the operators that make a graph a graph; it knows no rule.
 
+mod detect;
 mod error;
+mod ge;
+mod gzip;
 pub mod notation;
+mod om2;
+pub mod onnx;
+mod pbtxt;
 mod wire;
 
 use std::any::Any;
 use std::sync::Arc;
 
-pub use error::{FormatError, FormatWarning, Place};
+pub use error::{FormatError, FormatWarning, Place, Warnings};
+pub use gzip::inflate;
 pub use wire::{DEPTH_LIMIT, Field, Fields, Wire, Writer};
 
 use crate::graph::Snapshot;
@@ -61,4 +68,70 @@ pub struct Loaded {
     pub warnings: Vec<FormatWarning>,
     /// What the format's writer needs beside the snapshot; only the format's own module looks inside.
     pub origin: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+/// Reads a graph file of any supported kind, compressed or not. `hint_name` is the file's name, or empty.
+///
+/// # Errors
+/// The file is empty, cut short, over the limit, of an unsupported kind, or wrong inside.
+pub fn load(bytes: &[u8], hint_name: &str, ctx: &LoadContext<'_>) -> Result<Loaded, FormatError> {
+    let data = gzip::inflate(bytes, ctx.size_limit)?;
+    if data.starts_with(om2::MAGIC) {
+        return load_om2(&data, ctx);
+    }
+    match detect::detect(&data, hint_name)? {
+        Format::GeText => ge::load_text(&data),
+        Format::GeBinary => ge::load_binary(&data),
+        Format::Om => ge::load_om(&data),
+        Format::GeOnnx => pbtxt::load(&data),
+        Format::Onnx => onnx::load(&data, ctx),
+        Format::Notation => notation::load(&data),
+    }
+}
+
+fn load_om2(data: &[u8], ctx: &LoadContext<'_>) -> Result<Loaded, FormatError> {
+    let (name, dump) = om2::debug_dump(data, ctx.size_limit)?;
+    let inside = |mut error: FormatError| {
+        // The place is one inside the dump, which nobody can underline in the archive.
+        error.message = format!("{} (in `{name}`)", error.message);
+        error.span = None;
+        error
+    };
+    let mut loaded = ge::load_text(&dump).map_err(inside)?;
+    let message = format!("the graph was read from `{name}` inside the archive");
+    loaded.warnings.push(FormatWarning { code: "format::om2", message, place: Place::None });
+    Ok(loaded)
+}
+
+/// Writes `now`, a descendant of what `origin` holds, as a file of kind `format`.
+///
+/// # Errors
+/// The format cannot be written, or cannot hold the graph.
+pub fn save(origin: &Loaded, now: &Snapshot, format: Format) -> Result<Vec<u8>, FormatError> {
+    save_with_warnings(origin, now, format).map(|(bytes, _)| bytes)
+}
+
+/// [`save`], and what the file cannot say although the graph does.
+///
+/// # Errors
+/// Those of [`save`].
+pub fn save_with_warnings(
+    origin: &Loaded,
+    now: &Snapshot,
+    format: Format,
+) -> Result<(Vec<u8>, Vec<FormatWarning>), FormatError> {
+    match format {
+        Format::GeText => Ok(ge::save_text(origin, now)),
+        Format::GeBinary => ge::save_binary(origin, now),
+        Format::Om => {
+            let message = "an offline model cannot be written: its kernels were made for the graph it had";
+            Err(FormatError::new("format::read_only", message).with_help("write a text dump or `.air`"))
+        }
+        Format::GeOnnx => {
+            let message = "`ge_onnx` text cannot be written: it cannot say what a graph needs to be loaded again";
+            Err(FormatError::new("format::read_only", message).with_help("write a `ge_proto` text dump"))
+        }
+        Format::Onnx => onnx::save(origin, now),
+        Format::Notation => Ok((notation::print(now).into_bytes(), Vec::new())),
+    }
 }

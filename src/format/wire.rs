@@ -257,6 +257,7 @@ impl<'a> Field<'a> {
 #[derive(Default, Debug)]
 pub struct Writer {
     buf: Vec<u8>,
+    skipped: usize,
 }
 
 impl Writer {
@@ -365,13 +366,24 @@ impl Writer {
         self.buf.extend_from_slice(encoded);
     }
 
-    /// The binary fields that a reader kept. Fields kept from text have no number and stay behind.
+    /// The binary fields that a reader kept. Fields kept from text have no number and are counted.
     pub fn extra(&mut self, extra: &Extra) {
         for field in extra.fields() {
-            if let ExtraField::Binary { encoded, .. } = field {
-                self.raw(encoded);
+            match field {
+                ExtraField::Binary { encoded, .. } => self.raw(encoded),
+                ExtraField::Text { .. } => self.skip(),
             }
         }
+    }
+
+    /// Counts a field that has no binary form.
+    pub fn skip(&mut self) {
+        self.skipped += 1;
+    }
+
+    /// How many fields could not be written.
+    pub fn skipped(&self) -> usize {
+        self.skipped
     }
 }
 

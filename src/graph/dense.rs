@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{GraphId, Input, NodeId, Output, Snapshot, State};
+use super::{GraphId, Input, Node, NodeId, Output, Snapshot, State};
 
 /// No producer.
 pub const NONE: u32 = u32::MAX;
@@ -33,6 +33,7 @@ struct Rows {
     graph: Vec<u32>,
     /// Subgraph instances of the few nodes that own any.
     wrapped: FxHashMap<NodeId, Arc<[GraphId]>>,
+    nodes: Vec<Option<Arc<Node>>>,
 }
 
 /// Control neighbours of each node, one direction, in edge order.
@@ -73,6 +74,7 @@ impl Rows {
             control_out: Controls::new(slots, state.ctrl_out.iter()),
             graph: vec![NONE; slots],
             wrapped: FxHashMap::default(),
+            nodes: vec![None; slots],
         };
         for (id, node) in state.nodes_by_id() {
             let slot = id.0 as usize;
@@ -81,6 +83,7 @@ impl Rows {
             rows.in_node.resize(rows.in_node.len() + node.inputs.len(), id);
             rows.out_node.resize(rows.out_node.len() + node.outputs.len(), id);
             rows.graph[slot] = node.graph.0;
+            rows.nodes[slot] = Some(node.clone());
             if node.has_subgraphs() {
                 rows.wrapped.insert(id, node.subgraphs.clone());
             }
@@ -136,6 +139,16 @@ impl Dense {
     /// All nodes of the root in all-nodes order.
     pub fn order(&self) -> &[NodeId] {
         &self.order
+    }
+
+    /// The node, or `None` if the snapshot has none of this number. O(1), unlike `State::get_node`.
+    pub fn node(&self, node: NodeId) -> Option<&Arc<Node>> {
+        self.rows.nodes.get(node.0 as usize)?.as_ref()
+    }
+
+    /// Length of the tables indexed by node number.
+    pub fn slots(&self) -> usize {
+        self.rows.nodes.len()
     }
 
     pub fn input_count(&self) -> usize {

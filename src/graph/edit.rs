@@ -177,6 +177,15 @@ impl Edit {
         self.state.lists.insert(graph, NodeList::new(order));
     }
 
+    /// Takes over node lists, registry and topological ids of a sorted descendant of the same nodes.
+    pub fn take_order(&mut self, sorted: &Snapshot) {
+        self.changed = true;
+        self.state.lists = sorted.lists.clone();
+        self.state.registry = sorted.registry.clone();
+        self.state.topo = sorted.topo.clone();
+        self.state.topo_new = sorted.topo_new.clone();
+    }
+
     pub fn set_registry(&mut self, order: Vec<GraphId>) {
         self.changed = true;
         self.state.registry = order.into();

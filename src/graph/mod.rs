@@ -6,6 +6,7 @@
 
 mod dense;
 mod edit;
+mod equal;
 mod intern;
 mod list;
 mod node;
@@ -20,13 +21,14 @@ mod value;
 
 pub use dense::Dense;
 pub use edit::{Builder, Edit, Place};
+pub use equal::{Compared, Difference, difference, equal_up_to_inserted};
 pub use intern::Sym;
 pub use node::{GraphInfo, ModelInfo, Node, NodeDetail, Port, Ports};
 pub use reach::{Reach, ReachScratch};
 pub use snapshot::{Snapshot, State};
 pub use sort::{CycleError, SortMode, SortRules, sort};
 pub use symbols::{Group, GroupId, SymbolError, Symbols, SymbolsBuilder, compare_labels, label};
-pub use tensor::{Compression, Tensor, TensorDesc, dtype_bits};
+pub use tensor::{Compression, Tensor, TensorDesc, dtype_bits, dtype_name};
 pub use value::{AttrValue, Attrs, Bytes, Extra, ExtraField, ListItems, ListValue, NamedAttrs, OpaqueGraph};
 
 /// A node of any graph of the model. Ids are given once and never reused inside a lineage of snapshots.

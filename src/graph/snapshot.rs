@@ -54,6 +54,12 @@ impl PartialEq for Snapshot {
 
 impl Eq for Snapshot {}
 
+impl std::hash::Hash for Snapshot {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Snapshot({} nodes, {} graphs)", self.nodes.len(), self.graphs.len())
@@ -126,6 +132,11 @@ impl State {
     /// Every node by ascending id (not an order that a rule may see).
     pub fn nodes_by_id(&self) -> impl Iterator<Item = (NodeId, &Arc<Node>)> {
         self.nodes.iter().map(|(id, node)| (*id, node))
+    }
+
+    /// Every graph by ascending id (not an order that a rule may see).
+    pub fn graphs_by_id(&self) -> impl Iterator<Item = (GraphId, &Arc<GraphInfo>)> {
+        self.graphs.iter().map(|(id, graph)| (*id, graph))
     }
 
     /// Subgraphs in registry order; the root is not among them.

@@ -104,15 +104,16 @@ impl SymbolsBuilder {
 
     /// The finished table. Groups are numbered in byte order of their names.
     pub fn finish(self, state: &State) -> Symbols {
-        let mut groups: Vec<Group> = self
+        // A look into the state is dear next to a comparison, so names are fetched once.
+        let mut groups: Vec<(&str, Group)> = self
             .members
             .into_iter()
             .zip(self.founders)
             .filter(|(members, _)| !members.is_empty())
-            .map(|(members, founder)| Group { founder, members })
+            .map(|(members, founder)| (&*state.node(founder.node()).name, Group { founder, members }))
             .collect();
-        // Distinct prefixes decide nearly always, so labels are compared without being built.
-        groups.sort_by(|a, b| compare_labels(state, a.founder, b.founder));
+        groups.sort_by(|(name_a, a), (name_b, b)| compare_named(name_a, a.founder, name_b, b.founder));
+        let groups = groups.into_iter().map(|(_, group)| group).collect();
         Symbols::new(groups)
     }
 }
@@ -171,17 +172,25 @@ impl Symbols {
 
 /// The anchor's name: `NODE_in_I` or `NODE_out_I` (`layout.md` 2).
 pub fn label(state: &State, anchor: Anchor) -> String {
-    let name = &state.node(anchor.node()).name;
-    let side = if anchor.is_in() { "in" } else { "out" };
-    format!("{name}_{side}_{}", anchor.index())
+    label_of(&state.node(anchor.node()).name, anchor)
 }
 
 /// Byte order of labels.
 pub fn compare_labels(state: &State, a: Anchor, b: Anchor) -> std::cmp::Ordering {
-    let (na, nb) = (&state.node(a.node()).name, &state.node(b.node()).name);
-    let common = na.bytes().zip(nb.bytes()).position(|(x, y)| x != y);
-    match common {
-        Some(at) => na.as_bytes()[at].cmp(&nb.as_bytes()[at]),
-        None => label(state, a).cmp(&label(state, b)),
+    compare_named(&state.node(a.node()).name, a, &state.node(b.node()).name, b)
+}
+
+/// The same for anchors whose nodes' names are at hand. What follows a name counts only where one name begins with
+/// the other, so labels are seldom built.
+fn compare_named(name_a: &str, a: Anchor, name_b: &str, b: Anchor) -> std::cmp::Ordering {
+    if name_a.starts_with(name_b) || name_b.starts_with(name_a) {
+        label_of(name_a, a).cmp(&label_of(name_b, b))
+    } else {
+        name_a.cmp(name_b)
     }
+}
+
+fn label_of(name: &str, anchor: Anchor) -> String {
+    let side = if anchor.is_in() { "in" } else { "out" };
+    format!("{name}_{side}_{}", anchor.index())
 }

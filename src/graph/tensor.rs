@@ -65,6 +65,57 @@ pub fn dtype_bits(proto: i32) -> Option<u32> {
     })
 }
 
+/// Names by proto number (`graph_formats.md` 2.1).
+const DTYPES: [&str; 42] = [
+    "DT_UNDEFINED",
+    "DT_FLOAT",
+    "DT_FLOAT16",
+    "DT_INT8",
+    "DT_UINT8",
+    "DT_INT16",
+    "DT_UINT16",
+    "DT_INT32",
+    "DT_INT64",
+    "DT_UINT32",
+    "DT_UINT64",
+    "DT_BOOL",
+    "DT_DOUBLE",
+    "DT_STRING",
+    "DT_DUAL_SUB_INT8",
+    "DT_DUAL_SUB_UINT8",
+    "DT_COMPLEX64",
+    "DT_COMPLEX128",
+    "DT_QINT8",
+    "DT_QINT16",
+    "DT_QINT32",
+    "DT_QUINT8",
+    "DT_QUINT16",
+    "DT_RESOURCE",
+    "DT_STRING_REF",
+    "DT_DUAL",
+    "DT_VARIANT",
+    "DT_BF16",
+    "DT_INT4",
+    "DT_UINT1",
+    "DT_INT2",
+    "DT_UINT2",
+    "DT_COMPLEX32",
+    "DT_HIFLOAT8",
+    "DT_FLOAT8_E5M2",
+    "DT_FLOAT8_E4M3FN",
+    "DT_FLOAT8_E8M0",
+    "DT_FLOAT6_E3M2",
+    "DT_FLOAT6_E2M3",
+    "DT_FLOAT4_E2M1",
+    "DT_FLOAT4_E1M2",
+    "DT_HIFLOAT4",
+];
+
+/// The name of a data type in the proto numbering; `None` for a number outside the table.
+pub fn dtype_name(proto: i32) -> Option<&'static str> {
+    DTYPES.get(usize::try_from(proto).ok()?).copied()
+}
+
 impl TensorDesc {
     pub fn attr(&self, key: Sym) -> Option<&AttrValue> {
         self.attrs.get(key)

@@ -89,11 +89,11 @@ pub enum Expr {
         base: ExprId,
         mark: Sym,
     },
-    /// `lift`: a first argument that is none gives none.
+    /// `lift`: bit `i` says that argument `i`, if it is none, gives none (the parameter is not optional).
     Call {
         function: Sym,
         args: Box<[ExprId]>,
-        lift: bool,
+        lift: u32,
     },
     Walk {
         walk: Sym,
@@ -425,6 +425,7 @@ pub enum Entry {
         left: Sym,
         right: Vec<Sym>,
     },
+    /// The reason sees {first, second, group, target}.
     Always {
         left: Sym,
         right: Vec<Sym>,
@@ -439,6 +440,7 @@ pub enum Entry {
     Skip {
         body: Body,
         when: ExprId,
+        reason: Option<TextId>,
     },
     Checker(Box<Checker>),
     /// `cells[row][column]` are variants of `result`.
@@ -502,6 +504,8 @@ pub struct Checker {
     pub body: Body,
     pub when: Option<ExprId>,
     pub action: CheckerAction,
+    /// Advice that goes with the finding, for either form.
+    pub help: Option<TextId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -547,7 +551,8 @@ pub enum OptionValue {
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Lowered {
     pub entry: Option<Entry>,
-    /// Every item that this one mentions, sorted, each once.
+    /// Every item that this one mentions, sorted, each once. A checker without a name stands for all rules of pairs,
+    /// which `conflicts` asks.
     pub uses: Vec<(Kind, Sym)>,
     pub texts: Vec<Text>,
     /// Where each expression of the item's body stands (by id), for explanations.

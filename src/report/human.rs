@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
 
-use super::complaint::{Complaint, Excerpt, Mark};
+use super::complaint::{Below, Complaint, Excerpt, Mark};
 use super::place::{Names, edit_anchor};
 use super::rules::{Rules, find_word, rule_title};
 use crate::engine::outcome::{EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
@@ -68,18 +68,13 @@ impl Human {
         for excerpt in complaint.excerpts.iter().skip(1) {
             self.handler.render_report(out, &Aside { excerpt })?;
         }
-        self.footer(out, "at", &complaint.at)?;
-        self.footer(out, "note", &complaint.notes)?;
-        self.footer(out, "help", &complaint.help)?;
-        out.push('\n');
-        Ok(())
-    }
-
-    fn footer(&self, out: &mut String, word: &str, lines: &[String]) -> fmt::Result {
-        for line in lines {
-            let head = self.paint(Paint::Help, &format!("{word:>6}:"));
-            writeln!(out, "{head} {}", line.replace('\n', "\n        "))?;
+        for below in Below::ALL {
+            for line in complaint.lines(below) {
+                let head = self.paint(Paint::Help, &format!("{:>6}:", below.word()));
+                writeln!(out, "{head} {}", line.replace('\n', "\n        "))?;
+            }
         }
+        out.push('\n');
         Ok(())
     }
 
@@ -141,20 +136,21 @@ pub fn finding(
         described.iter().zip(&finding.places).zip(&shown).filter(|(_, shown)| !**shown).collect();
     for ((text, place), _) in below.iter().take(PLACES_SHOWN) {
         let role = if place.role.is_empty() { String::new() } else { format!(" ({})", place.role) };
-        complaint.at.push(format!("{text}{role}"));
+        complaint = complaint.at(format!("{text}{role}"));
     }
     if below.len() > PLACES_SHOWN {
-        complaint.at.push(format!("and {} more places", below.len() - PLACES_SHOWN));
+        complaint = complaint.at(format!("and {} more places", below.len() - PLACES_SHOWN));
     }
     for (rule, reason) in &finding.also {
-        complaint.notes.push(format!("{} agrees: {reason}", rules.describe(rule)));
+        complaint = complaint.note(format!("{} agrees: {reason}", rules.describe(rule)));
     }
-    complaint.help.extend(edits.iter().take(EDITS_SHOWN).map(|edit| edit_sentence(edit, mood)));
+    for edit in edits.iter().take(EDITS_SHOWN) {
+        complaint = complaint.help(edit_sentence(edit, mood));
+    }
     if edits.len() > EDITS_SHOWN {
-        complaint.help.push(format!("and {} more edits", edits.len() - EDITS_SHOWN));
+        complaint = complaint.help(format!("and {} more edits", edits.len() - EDITS_SHOWN));
     }
-    complaint.help.extend(finding.help.clone());
-    complaint
+    complaint.maybe_help(finding.help.clone())
 }
 
 /// The side on which the first place is cut off, if the finding led to a copy there.
@@ -231,11 +227,9 @@ pub fn edit_sentence(edit: &EditEntry, mood: Mood) -> String {
 /// A pass that failed.
 pub fn failure(failure: &PassFailure, names: Names<'_>, level: Level) -> Complaint {
     let pass = failure.pass.as_str();
-    Complaint {
-        at: failure.places.iter().map(|place| names.describe(place)).collect(),
-        help: failure.help.iter().cloned().collect(),
-        ..Complaint::new(level, format!("failed[{pass}]"), failure.message.clone())
-    }
+    let complaint = Complaint::new(level, format!("failed[{pass}]"), failure.message.clone());
+    let complaint = failure.places.iter().fold(complaint, |all, place| all.at(names.describe(place)));
+    complaint.maybe_help(failure.help.clone())
 }
 
 /// A complaint about rule text, with the sources of its labels (`None`: a file that is not at hand).
@@ -244,10 +238,10 @@ pub fn rule_diagnostic(
     places: &[(Option<Arc<super::Source>>, std::ops::Range<usize>)],
 ) -> Complaint {
     let mut complaint = Complaint::new(diagnostic.level, diagnostic.code, diagnostic.message.clone());
-    complaint.help.extend(diagnostic.help.clone());
+    complaint = complaint.maybe_help(diagnostic.help.clone());
     for (label, (source, span)) in diagnostic.labels.iter().zip(places) {
         let Some(source) = source else {
-            complaint.at.extend((!label.text.is_empty()).then(|| label.text.clone()));
+            complaint.below.extend((!label.text.is_empty()).then(|| (Below::At, label.text.clone())));
             continue;
         };
         let mark = Mark { span: span.clone(), text: label.text.clone() };

@@ -17,7 +17,7 @@
 
 use serde::Serialize;
 
-use super::complaint::Complaint;
+use super::complaint::{Below, Complaint};
 use super::place::side_index;
 use super::rules::{Rules, kind_word};
 use super::summary::Summary;
@@ -227,10 +227,10 @@ struct ComplaintJson<'a> {
     message: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     labels: Vec<LabelJson<'a>>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    at: &'a [String],
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    help: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    at: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    help: Vec<&'a str>,
 }
 
 /// A complaint about rules, input or arguments. Lines and columns count from 1.
@@ -246,8 +246,8 @@ pub fn complaint(complaint: &Complaint) -> String {
         level: level_word(complaint.level),
         message: &complaint.message,
         labels: labels.collect(),
-        at: &complaint.at,
-        help: &complaint.help,
+        at: complaint.lines(Below::At).collect(),
+        help: complaint.lines(Below::Help).collect(),
     })
 }
 

@@ -89,7 +89,8 @@ impl Build<'_> {
         for mut item in block.nodes {
             if let Some(Some(first)) = known.get(&item.name.text) {
                 let first: &Local = &locals[*first];
-                let help = format!("the first one is at byte {}", first.item.name.span.start);
+                let help =
+                    format!("names are unique inside one graph; the other is of type `{}`", first.item.kind);
                 let message = format!("a second node is called `{}`", item.name.text);
                 self.reader.complain_with(codes::DUPLICATE, item.name.span, message, help);
                 continue;
@@ -99,17 +100,17 @@ impl Build<'_> {
             known.insert(item.name.text.clone(), Some(locals.len()));
             locals.push(Local { id, item });
             for Subgraph { name, body } in subgraphs {
-                self.graph(name, body, Some(id));
+                self.graph(name.text, body, Some(id));
             }
         }
         self.connect(&known, &mut locals);
         for Subgraph { name, body } in block.subgraphs {
             if is_root {
-                self.graph(name, body, None);
+                self.graph(name.text, body, None);
             } else {
-                let message = format!("no node owns the subgraph `{name}`");
+                let message = format!("no node owns the subgraph `{}`", name.text);
                 let help = "write it inside the braces of its node".to_owned();
-                self.reader.complain_with(codes::ENTRY, body, message, help);
+                self.reader.complain_with(codes::ENTRY, name.span, message, help);
             }
         }
         graph
@@ -208,13 +209,13 @@ impl Build<'_> {
     fn has_output(&mut self, producer: &Local, slot: &Slot) -> bool {
         let name = &producer.item.name.text;
         let (count, help) = match &producer.item.outputs {
-            Some(outputs) => (outputs.len(), "outputs are listed behind `->`, and numbered from 0"),
+            Some(outputs) => (outputs.len(), "outputs are listed behind `->` and numbered from 0"),
             None => (MOST_IMPLIED as usize, "write the outputs of a node with so many behind `->`"),
         };
         let exists = (slot.index as usize) < count;
         if !exists {
             let message = match &producer.item.outputs {
-                Some(_) => format!("`{name}` has no output {}, only {count}", slot.index),
+                Some(_) => missing(name, "output", slot.index, count),
                 None => format!("`{name}` has no output {}: it does not list its outputs", slot.index),
             };
             self.reader.complain_with(codes::PORT, slot.span.clone(), message, help.to_owned());
@@ -234,7 +235,7 @@ impl Build<'_> {
                 (false, None) => (MOST_IMPLIED as usize, "output"),
             };
             if index as usize >= count {
-                let message = format!("`{}` has no {what} {index}, only {count}", local.item.name.text);
+                let message = missing(&local.item.name.text, what, index, count);
                 self.reader.complain(codes::PORT, entry.span, message);
                 continue;
             }
@@ -376,6 +377,13 @@ fn resolve(
         None => reader.complain(codes::NODE, name.span.clone(), message),
     }
     None
+}
+
+fn missing(name: &str, what: &str, index: u32, count: usize) -> String {
+    match count.checked_sub(1) {
+        Some(last) => format!("`{name}` has no {what} {index}: its last is {last}"),
+        None => format!("`{name}` has no {what}s"),
+    }
 }
 
 fn label(name: Option<&Name>) -> Sym {

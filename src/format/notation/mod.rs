@@ -39,7 +39,7 @@ mod value;
 
 use std::ops::Range;
 
-use super::{FormatError, Place};
+use super::{Format, FormatError, Loaded, Place};
 use crate::graph::Snapshot;
 
 pub use print::print;
@@ -73,6 +73,26 @@ pub fn parse(text: &str) -> (Option<Snapshot>, Vec<FormatError>) {
         FormatError { help: c.help, ..error }
     });
     (snapshot, errors.collect())
+}
+
+/// Reads a `.graph` file that must be right: what a command line wants, while a tool for writing uses [`parse`].
+///
+/// # Errors
+/// The first complaint; its help tells if there are more.
+pub fn load(data: &[u8]) -> Result<Loaded, FormatError> {
+    let text = std::str::from_utf8(data)
+        .map_err(|e| FormatError::at_byte("format::utf8", "graph notation must be UTF-8", e.valid_up_to()))?;
+    let (snapshot, errors) = parse(text);
+    let more = errors.len().saturating_sub(1);
+    if let Some(mut first) = errors.into_iter().next() {
+        if more > 0 {
+            let help = first.help.take().map_or(String::new(), |help| help + "; ");
+            first.help = Some(format!("{help}complaints that follow this one: {more}"));
+        }
+        return Err(first);
+    }
+    let snapshot = snapshot.ok_or_else(|| FormatError::new(codes::SYNTAX, "no graph could be read"))?;
+    Ok(Loaded { snapshot, format: Format::Notation, warnings: Vec::new(), origin: None })
 }
 
 /// Reads the inside of a `graph { ... }` that starts at `base_offset` of another file. Spans are those of that
@@ -121,6 +141,10 @@ impl Complaints {
     }
 
     fn unclosed(&mut self, at: usize, bracket: u8) {
+        // A string without end has hidden the other bracket, and was complained about.
+        if self.list.iter().any(|c| c.code == codes::STRING && c.span.start > at) {
+            return;
+        }
         let message = format!("`{}` is never closed", bracket as char);
         self.push(codes::BRACKET, at..at + 1, message, None);
     }

@@ -129,7 +129,9 @@ pub(super) fn nearest(wanted: &str, candidates: impl IntoIterator<Item = impl As
     if wanted.len() > LONGEST {
         return None;
     }
-    let limit = (wanted.chars().count() / 3).clamp(1, 3);
+    let length = wanted.chars().count();
+    // A name with every letter changed is another name.
+    let limit = (length / 3).clamp(1, 3).min(length.saturating_sub(1));
     let mut best: Option<(usize, String)> = None;
     for candidate in candidates {
         let candidate = candidate.as_ref();
@@ -191,5 +193,6 @@ mod tests {
         assert_eq!(nearest("rleu_2", names).as_deref(), Some("relu_2"));
         assert_eq!(nearest("dta", names).as_deref(), Some("data"));
         assert_eq!(nearest("softmax", names), None);
+        assert_eq!(nearest("a", ["b"]), None);
     }
 }

@@ -160,8 +160,7 @@ pub(super) fn is_word_byte(byte: u8) -> bool {
 }
 
 fn is_subgraph(rest: &str) -> bool {
-    let after = rest.strip_prefix("subgraph").map(str::as_bytes);
-    after.is_some_and(|a| a.first().is_some_and(|b| !is_word_byte(*b) && !b".:".contains(b)))
+    rest.strip_prefix("subgraph").is_some_and(|a| a.starts_with([' ', '\t', '\r', '\n', '"']))
 }
 
 fn is_closed_string(token: &str) -> bool {

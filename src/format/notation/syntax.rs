@@ -78,7 +78,7 @@ pub(super) struct Entry {
 /// A nested graph, its items still text.
 #[derive(Debug)]
 pub(super) struct Subgraph {
-    pub name: Arc<str>,
+    pub name: Name,
     pub body: Range<usize>,
 }
 
@@ -125,9 +125,8 @@ impl<'t> Reader<'t> {
         let mut block = Block::default();
         for piece in scan::split(self.text, body, Mode::Items, &mut self.complaints) {
             let (head, tail) = self.around(&piece);
-            let opening = head.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(head.len());
-            let keyword = &head[..opening];
-            let is_block = piece.braces.is_some() && !is_node(&head[opening..]);
+            let (keyword, rest) = head.split_at(scan::token_at(head, 0, head.len()).end);
+            let is_block = piece.braces.is_some() && !rest.trim_start().starts_with(':');
             let read = match keyword {
                 _ if piece.broken => None,
                 "graph" | "model" if is_block => {
@@ -162,14 +161,14 @@ impl<'t> Reader<'t> {
         let (entries, subgraphs) = self.entries(inside(piece));
         for subgraph in subgraphs {
             let message = "only a node owns subgraphs";
-            self.complain(codes::ENTRY, subgraph.body, message.to_owned());
+            self.complain(codes::ENTRY, subgraph.name.span, message.to_owned());
         }
         Some(entries)
     }
 
     fn subgraph(&mut self, piece: &Piece) -> Option<Subgraph> {
         match self.opening(piece)? {
-            Some(name) => Some(Subgraph { name: self.name(name)?.text, body: inside(piece) }),
+            Some(name) => Some(Subgraph { name: self.name(name)?, body: inside(piece) }),
             None => {
                 let end = piece.braces.as_ref().map_or(piece.span.end, |b| b.start);
                 self.complain(codes::SYNTAX, piece.span.start..end, "a subgraph needs a name".to_owned());
@@ -454,11 +453,6 @@ pub(super) fn inner_pair(pair: Pair<'_, Rule>) -> Pair<'_, Rule> {
 fn inside(piece: &Piece) -> Range<usize> {
     let braces = piece.braces.clone().unwrap_or_default();
     braces.start + 1..braces.end - 1
-}
-
-/// Whether what follows a leading word makes the item a node.
-fn is_node(rest: &str) -> bool {
-    rest.trim_start().starts_with(':')
 }
 
 /// The name that a broken item seems to give its node.

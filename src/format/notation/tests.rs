@@ -97,6 +97,7 @@ fn everything_a_node_can_say() {
 
 #[test]
 fn subgraphs_nest_in_instance_order() {
+    assert_eq!(good("graph: X { }; model/a: X { }; subgraph.b: X { } -> none\nsubgraph: X").node_count(), 4);
     let g = good(
         "w: While(a) { n = 1, subgraph cond { graph { c = 2 }; x: Data } subgraph body {\n x: Data; i: If(x) {
             subgraph t { } subgraph e { y: Neg } } } } -> int32[]\na: Data",
@@ -164,13 +165,13 @@ h: Relu(g:1)";
         "unknown_node `aa`: this graph has no node `aa` / did you mean `a`?",
         "unknown_node `zzzzzz`: this graph has no node `zzzzzz`",
         "unknown_dtype `flaot32`: unknown data type `flaot32` / did you mean `float32`?",
-        "no_such_port `in4: float32`: `d` has no input 4, only 1",
+        "no_such_port `in4: float32`: `d` has no input 4: its last is 0",
         "unknown_field `out0.@sise = 3`: unknown field `@sise` / did you mean `@size`?",
         "bad_value `tru`: `tru` is not a value / did you mean `true`?",
-        "duplicate `b`: a second node is called `b` / the first one is at byte 8",
+        "duplicate `b`: a second node is called `b` / names are unique inside one graph; the other is of type `Relu`",
         "syntax `Relu`: expected `:`, found `Relu`",
         "unbalanced_bracket `(`: `(` is never closed",
-        "no_such_port `g:1`: `g` has no output 1, only 1 / outputs are listed behind `->`, and numbered from 0",
+        "no_such_port `g:1`: `g` has no output 1: its last is 0 / outputs are listed behind `->` and numbered from 0",
     ];
     assert_eq!(complaints(text), want);
     // What could be read is there.
@@ -184,6 +185,18 @@ fn an_embedded_block_has_the_spans_of_its_file() {
     let start = file.find("{\n    a").unwrap() + 1;
     let (_, errors) = parse_block(&file[start..file.find("  }").unwrap()], start);
     assert_eq!(&file[errors[0].span.clone().unwrap()], "b");
+}
+
+#[test]
+fn a_file_must_be_right() {
+    use crate::format::notation::load;
+    assert_eq!(load(b"a: Data").unwrap().snapshot.node_count(), 1);
+    let error = load(b"a: Relu(b)\nc: Relu(d)").unwrap_err();
+    assert_eq!(
+        (error.code, error.help.as_deref()),
+        ("format::unknown_node", Some("complaints that follow this one: 1"))
+    );
+    assert_eq!(load(b"a: \xff").unwrap_err().place, crate::format::Place::Byte(3));
 }
 
 #[test]
@@ -413,10 +426,11 @@ fn build(rolls: &[u32]) -> Snapshot {
         let node = dice.node(number, graph);
         let id = builder.node(node.clone(), dice.roll(20) as i64);
         ids.push((id, node));
-        if dice.roll(3) == 1 {
-            let inner = builder.graph(info(format!("sub{number}"), &mut dice));
+        let is_owner = dice.roll(6) != 1;
+        for part in 0..[0, 0, 1, 2][dice.roll(4)] {
+            let inner = builder.graph(info(format!("sub{number}.{part}"), &mut dice));
             owners.push(inner);
-            if dice.roll(6) != 1 {
+            if is_owner {
                 builder.own(id, inner);
             }
         }

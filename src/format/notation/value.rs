@@ -97,7 +97,8 @@ impl Reader<'_> {
         let mut declared = None;
         for part in pair.into_inner() {
             if part.as_rule() == Rule::list_type {
-                declared = Some((inner_pair(part.clone()).as_str().to_owned(), self.span(&part)));
+                let name = inner_pair(part);
+                declared = Some((name.as_str().to_owned(), self.span(&name)));
             } else {
                 values.push(self.value(part)?);
             }

@@ -1,3 +1,30 @@
 //! Text to syntax trees, with recovery: a file is split into items first, so an error costs one item.
+//!
+//! Promise: every text gives an answer. Whatever could be understood comes back as trees, everything else as
+//! [`Diagnostic`](super::Diagnostic)s with places; nothing here knows what a name means.
+//!
+//! The way of an item: `split` cuts it out of the file, `check` refuses what would make parsing deep or hopeless,
+//! `anchor.pest` recognises it, the builders (`items`, `statements`, `expr`, `text`, `test_block`) make the tree,
+//! and `complaint` words what the grammar refused, for one statement after the other (`recover`). `print` is the way back.
 
 pub mod ast;
+mod build;
+mod check;
+mod complaint;
+mod expr;
+mod items;
+pub mod parse;
+pub mod print;
+mod print_expr;
+mod recover;
+mod scan;
+pub mod split;
+mod statements;
+mod test_block;
+mod text;
+
+pub use parse::{ParsedFile, ParsedItem, parse_expr, parse_file, parse_item};
+pub use print::print_item;
+pub use print_expr::print_expr;
+pub use scan::comments;
+pub use split::{SourceItem, SplitFile, split};

@@ -66,12 +66,15 @@ impl Order {
     }
 }
 
-/// All graphs below and including `root`, as the text lists them.
+/// All graphs below and including `root`, as the text lists them: each before those inside it, those before its
+/// next sibling.
 fn collect_graphs(state: &State, root: GraphId, graphs: &mut Vec<GraphId>) {
-    graphs.push(root);
-    for node in state.all_nodes(root) {
-        // Every node of every graph below comes by here, its owner before it.
-        graphs.extend(state.node(node).subgraphs.iter());
+    let mut waiting = vec![root];
+    while let Some(graph) = waiting.pop() {
+        graphs.push(graph);
+        let start = waiting.len();
+        waiting.extend(state.list(graph).flat_map(|node| state.node(node).subgraphs.iter().copied()));
+        waiting[start..].reverse();
     }
 }
 

@@ -1,0 +1,391 @@
+//! From rule text to linked programs.
+//!
+//! The road: `parsed` (one file) -> `item` -> `scoped` (signatures of all) -> `lowered` (one item) -> its parts
+//! (`entry`, `texts`, `spans`), each a query of its own so that each can stay equal -> `program`, the closure of
+//! what one entry needs, linked. An edit inside one body leaves the scope and all other entries as they were.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::{Db, RuleFile, RuleSet};
+use crate::graph::Sym;
+use crate::lang::check::{self, ItemKey, RuleItem, Scoped, title};
+use crate::lang::diagnostic::{Diagnostic, Place, did_you_mean};
+use crate::lang::eval::Program;
+use crate::lang::hir::{Entry, Lowered, OptionValue, Text};
+use crate::lang::syntax::ast::{self, Kind, OptionType, Span};
+use crate::lang::syntax::{ParsedFile, parse_file};
+
+/// An item by file and number.
+#[salsa::interned(debug)]
+pub struct ItemId<'db> {
+    #[returns(copy)]
+    pub file: RuleFile,
+    #[returns(copy)]
+    pub index: u32,
+}
+
+/// An entry by kind and name (unnamed items go by their title).
+#[salsa::interned(debug)]
+pub struct EntryName<'db> {
+    #[returns(copy)]
+    pub kind: Kind,
+    #[returns(copy)]
+    pub name: Sym,
+}
+
+/// A set of entries that are linked into one program.
+#[salsa::interned(debug)]
+pub struct Roots<'db> {
+    #[returns(ref)]
+    pub names: Vec<(Kind, Sym)>,
+}
+
+impl<'db> Roots<'db> {
+    pub fn of(db: &'db dyn Db, names: impl IntoIterator<Item = (Kind, Sym)>) -> Roots<'db> {
+        Roots::new(db, names.into_iter().collect::<Vec<_>>())
+    }
+}
+
+/// A shared syntax tree; equality asks identity first.
+#[derive(Clone, Debug)]
+pub struct Item(pub Arc<ast::Item>);
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+/// The syntax trees of one file.
+#[salsa::tracked(returns(ref))]
+pub fn parsed(db: &dyn Db, file: RuleFile) -> Arc<ParsedFile> {
+    Arc::new(parse_file(file.text(db)))
+}
+
+/// One item's tree; `None` if it has a syntax error.
+#[salsa::tracked(returns(clone))]
+pub fn item<'db>(db: &'db dyn Db, id: ItemId<'db>) -> Option<Item> {
+    let file = parsed(db, id.file(db));
+    let parsed = file.items.get(id.index(db) as usize)?;
+    parsed.item.clone().map(|tree| Item(Arc::new(tree)))
+}
+
+/// How many items a file has.
+#[salsa::tracked(returns(copy))]
+fn item_count(db: &dyn Db, file: RuleFile) -> u32 {
+    parsed(db, file).items.len() as u32
+}
+
+/// The signatures of the rule set and the items that hold.
+#[salsa::tracked(returns(ref))]
+pub fn scoped(db: &dyn Db, rules: RuleSet) -> Arc<Scoped> {
+    let mut items = Vec::new();
+    for (number, &file) in (0u32..).zip(rules.files(db)) {
+        for index in 0..item_count(db, file) {
+            if let Some(tree) = item(db, ItemId::new(db, file, index)) {
+                items.push((ItemKey { file: number, index }, tree.0));
+            }
+        }
+    }
+    let overlays: Vec<bool> = rules.files(db).iter().map(|file| file.overlay(db)).collect();
+    Arc::new(check::scope(&items, &overlays))
+}
+
+/// The names of the scope alone: equal whenever no signature changed.
+#[salsa::tracked(returns(ref))]
+fn signatures(db: &dyn Db, rules: RuleSet) -> Arc<check::Scope> {
+    Arc::new(scoped(db, rules).scope.clone())
+}
+
+/// The items that hold, by kind and name, in order.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Live {
+    pub items: Vec<(Kind, Sym, ItemKey)>,
+    by_name: FxHashMap<(Kind, Sym), Vec<ItemKey>>,
+}
+
+impl Live {
+    /// Keys of the items under a name: one, or for a set also those that extend it.
+    pub fn keys(&self, kind: Kind, name: Sym) -> &[ItemKey] {
+        self.by_name.get(&(kind, name)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Names of one kind, in order.
+    pub fn names(&self, kind: Kind) -> impl Iterator<Item = Sym> + '_ {
+        let mut seen = rustc_hash::FxHashSet::default();
+        self.items.iter().filter(move |(k, ..)| *k == kind).map(|(_, name, _)| *name).filter(move |n| seen.insert(*n))
+    }
+}
+
+/// See [`Live`].
+#[salsa::tracked(returns(ref))]
+pub fn live(db: &dyn Db, rules: RuleSet) -> Arc<Live> {
+    let mut live = Live::default();
+    for &key in &scoped(db, rules).live {
+        if let Some(tree) = find(db, rules, key).and_then(|id| item(db, id)) {
+            let name = title(&tree.0);
+            live.items.push((tree.0.kind, name, key));
+            live.by_name.entry((tree.0.kind, name)).or_default().push(key);
+        }
+    }
+    Arc::new(live)
+}
+
+/// The item with this key.
+pub fn find<'db>(db: &'db dyn Db, rules: RuleSet, key: ItemKey) -> Option<ItemId<'db>> {
+    let file = *rules.files(db).get(key.file as usize)?;
+    Some(ItemId::new(db, file, key.index))
+}
+
+/// Everything that lowering one item gives.
+#[salsa::tracked(returns(ref))]
+pub fn lowered<'db>(db: &'db dyn Db, rules: RuleSet, id: ItemId<'db>) -> Arc<Lowered> {
+    let Some(tree) = item(db, id) else { return Arc::default() };
+    Arc::new(check::lower(&tree.0, signatures(db, rules)))
+}
+
+/// What evaluation reads of an item: its typed body, and the entries it mentions.
+#[derive(Clone, Debug, PartialEq)]
+struct Compiled {
+    entry: Option<Arc<Entry>>,
+    uses: Vec<(Kind, Sym)>,
+}
+
+#[salsa::tracked(returns(ref))]
+fn compiled<'db>(db: &'db dyn Db, rules: RuleSet, id: ItemId<'db>) -> Compiled {
+    let lowered = lowered(db, rules, id);
+    Compiled { entry: lowered.entry.clone().map(Arc::new), uses: lowered.uses.clone() }
+}
+
+/// Reason texts of an item.
+#[salsa::tracked(returns(ref))]
+pub fn texts<'db>(db: &'db dyn Db, rules: RuleSet, id: ItemId<'db>) -> Arc<Vec<Text>> {
+    Arc::new(lowered(db, rules, id).texts.clone())
+}
+
+/// Where the expressions of an item stand.
+#[salsa::tracked(returns(ref))]
+pub fn spans<'db>(db: &'db dyn Db, rules: RuleSet, id: ItemId<'db>) -> Arc<Vec<Span>> {
+    Arc::new(lowered(db, rules, id).spans.clone())
+}
+
+/// The typed body of an entry; a set with all that extends it.
+#[salsa::tracked(returns(clone))]
+pub fn entry<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Option<Arc<Entry>> {
+    let keys = live(db, rules).keys(name.kind(db), name.name(db)).to_vec();
+    let entries: Vec<Arc<Entry>> = keys
+        .into_iter()
+        .filter_map(|key| find(db, rules, key))
+        .filter_map(|id| compiled(db, rules, id).entry.clone())
+        .collect();
+    match entries.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        several => Some(Arc::new(joined(several))),
+    }
+}
+
+/// A set declared once and extended.
+fn joined(parts: &[Arc<Entry>]) -> Entry {
+    let mut whole = (*parts[0]).clone();
+    for part in &parts[1..] {
+        if let (
+            Entry::Set { includes, elements, .. },
+            Entry::Set { includes: more_includes, elements: more, .. },
+        ) = (&mut whole, &**part)
+        {
+            includes.extend(more_includes);
+            elements.extend(more.iter().cloned());
+        }
+    }
+    whole
+}
+
+/// Values of all options: as given, from the environment, or as declared. The second part complains about
+/// what was given.
+#[salsa::tracked(returns(ref))]
+pub fn settings(db: &dyn Db, rules: RuleSet) -> (FxHashMap<Sym, OptionValue>, Vec<Diagnostic>) {
+    let mut values = FxHashMap::default();
+    let mut complaints = Vec::new();
+    let mut known = BTreeSet::new();
+    for name in live(db, rules).names(Kind::Option).collect::<Vec<_>>() {
+        known.insert(name.as_str());
+        let Some(entry) = entry(db, rules, EntryName::new(db, Kind::Option, name)) else { continue };
+        let Entry::Option { ty, default, from_env } = &*entry else { continue };
+        let given = rules.given(db).get(name.as_str());
+        let from_environment = if *from_env { rules.environment(db).get(name.as_str()) } else { None };
+        let value = match given.or(from_environment) {
+            None => Ok(default.clone()),
+            Some(text) => option_value(ty, text),
+        };
+        match value {
+            Ok(value) => {
+                values.insert(name, value);
+            }
+            Err(wanted) => {
+                let text = given.or(from_environment).map_or("", String::as_str);
+                let message = format!("option `{name}` is {wanted}, not `{text}`");
+                let mut complaint = Diagnostic::error("option::value", Span::default(), message);
+                complaint.labels.clear();
+                complaints.push(complaint);
+            }
+        }
+    }
+    for name in rules.given(db).keys().filter(|name| !known.contains(name.as_str())) {
+        let message = format!("there is no option `{name}`");
+        let mut complaint = Diagnostic::error("option::unknown", Span::default(), message);
+        complaint.labels.clear();
+        complaint.help = did_you_mean(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        complaints.push(complaint);
+    }
+    (values, complaints)
+}
+
+/// Reads the text of an option; the error says what was wanted.
+fn option_value(ty: &OptionType, text: &str) -> Result<OptionValue, String> {
+    let pieces = || text.split(',').map(str::trim).filter(|piece| !piece.is_empty());
+    match ty {
+        OptionType::Bool => match text {
+            "true" | "1" => Ok(OptionValue::Bool(true)),
+            "false" | "0" => Ok(OptionValue::Bool(false)),
+            _ => Err("`true` or `false`".to_owned()),
+        },
+        OptionType::Int => text.parse().map(OptionValue::Int).map_err(|_| "an integer".to_owned()),
+        OptionType::Str => Ok(OptionValue::Str(Sym::new(text))),
+        OptionType::ListInt => pieces()
+            .map(str::parse)
+            .collect::<Result<_, _>>()
+            .map(OptionValue::ListInt)
+            .map_err(|_| "a list of integers with commas".to_owned()),
+        OptionType::ListStr => Ok(OptionValue::ListStr(pieces().map(Sym::new).collect())),
+        OptionType::Variants(variants) => {
+            match (0u16..).zip(variants).find(|(_, variant)| variant.text == text) {
+                Some((number, _)) => Ok(OptionValue::Variant(number)),
+                None => {
+                    let names: Vec<String> = variants.iter().map(|v| format!("`{}`", v.text)).collect();
+                    Err(format!("one of {}", names.join(", ")))
+                }
+            }
+        }
+    }
+}
+
+/// A linked program, and the marks that it asks for. Marks are computed by queries of their own, so a program does
+/// not contain the attributes it mentions. Equality is identity: linking is repeated only when something changed.
+#[derive(Clone, Debug)]
+pub struct Linked(pub Arc<Program>, pub Arc<[Sym]>);
+
+impl PartialEq for Linked {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// The entries with everything that they mention, directly or not, linked.
+#[salsa::tracked(returns(ref))]
+pub fn program<'db>(db: &'db dyn Db, rules: RuleSet, roots: Roots<'db>) -> Linked {
+    let mut found: BTreeMap<(Kind, &'static str), Arc<Entry>> = BTreeMap::new();
+    let mut open = roots.names(db).clone();
+    let mut marks = BTreeSet::new();
+    while let Some((kind, name)) = open.pop() {
+        if found.contains_key(&(kind, name.as_str())) {
+            continue;
+        }
+        if kind == Kind::Attribute && !roots.names(db).contains(&(kind, name)) {
+            marks.insert(name.as_str());
+            continue;
+        }
+        let Some(entry) = entry(db, rules, EntryName::new(db, kind, name)) else { continue };
+        found.insert((kind, name.as_str()), entry);
+        for &key in live(db, rules).keys(kind, name) {
+            if let Some(id) = find(db, rules, key) {
+                open.extend(compiled(db, rules, id).uses.iter().copied());
+            }
+        }
+    }
+    // Only the options that the closure reads, so that another option's value does not matter.
+    let values = &settings(db, rules).0;
+    let options = found
+        .keys()
+        .filter(|(kind, _)| *kind == Kind::Option)
+        .filter_map(|(_, name)| values.get_key_value(&Sym::new(name)))
+        .map(|(name, value)| (*name, value.clone()))
+        .collect();
+    let entries = found.into_iter().map(|((kind, name), entry)| ((kind, Sym::new(name)), entry));
+    let marks = marks.into_iter().map(Sym::new).collect();
+    Linked(Arc::new(Program::link(entries, options)), marks)
+}
+
+/// A diagnostic with its places found in files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileDiagnostic {
+    pub diagnostic: Diagnostic,
+    /// Path and bytes of each label.
+    pub places: Vec<(String, Range<usize>)>,
+}
+
+/// All complaints about the rule set, in order of file and place.
+#[salsa::tracked(returns(ref))]
+pub fn diagnostics(db: &dyn Db, rules: RuleSet) -> Vec<FileDiagnostic> {
+    let files = rules.files(db);
+    let mut found: Vec<(Option<ItemKey>, Diagnostic)> = Vec::new();
+    let mut at_file: Vec<(u32, Diagnostic)> = Vec::new();
+    for (number, &file) in (0u32..).zip(files) {
+        let parsed = parsed(db, file);
+        at_file.extend(parsed.diagnostics.iter().map(|d| (number, d.clone())));
+        for (index, item) in (0u32..).zip(&parsed.items) {
+            found.extend(item.diagnostics.iter().map(|d| (Some(ItemKey { file: number, index }), d.clone())));
+        }
+    }
+    let scoped = scoped(db, rules);
+    found.extend(scoped.diagnostics.iter().map(|(key, d)| (Some(*key), d.clone())));
+    let mut whole = Vec::new();
+    for &key in &scoped.live {
+        let Some(id) = find(db, rules, key) else { continue };
+        let lowered = lowered(db, rules, id);
+        found.extend(lowered.diagnostics.iter().map(|d| (Some(key), d.clone())));
+        if let Some(tree) = item(db, id) {
+            whole.push(RuleItem { key, item: tree.0, uses: lowered.uses.clone() });
+        }
+    }
+    let sound = found.iter().all(|(_, d)| d.level < crate::lang::Level::Error) && at_file.is_empty();
+    if sound {
+        found.extend(check::rules(&whole, &scoped.scope).into_iter().map(|(key, d)| (Some(key), d)));
+    }
+    let mut placed: Vec<FileDiagnostic> = at_file
+        .into_iter()
+        .map(|(number, d)| place(db, rules, number, None, d))
+        .chain(found.into_iter().map(|(key, d)| place(db, rules, key.map_or(0, |k| k.file), key, d)))
+        .collect();
+    placed.sort_by(|a, b| {
+        let key = |d: &FileDiagnostic| d.places.first().map(|(path, range)| (path.clone(), range.start));
+        key(a).cmp(&key(b))
+    });
+    placed
+}
+
+/// Finds the places of a diagnostic's labels.
+fn place(db: &dyn Db, rules: RuleSet, file: u32, key: Option<ItemKey>, diagnostic: Diagnostic) -> FileDiagnostic {
+    let files = rules.files(db);
+    let of_item = |key: ItemKey, span: Span| {
+        let file = files[key.file as usize];
+        let start = parsed(db, file).items.get(key.index as usize).map_or(0, |i| i.source.start);
+        (file.path(db).clone(), (start + span.start) as usize..(start + span.end) as usize)
+    };
+    let places = diagnostic.labels.iter().map(|label| match (label.place, label.other, key) {
+        (Place::File(span), _, _) => {
+            (files[file as usize].path(db).clone(), span.start as usize..span.end as usize)
+        }
+        (Place::Item(span), Some((kind, name)), _) => {
+            let other = live(db, rules).keys(kind, name).first().copied().or(key);
+            other.map_or((String::new(), 0..0), |other| of_item(other, span))
+        }
+        (Place::Item(span), None, Some(key)) => of_item(key, span),
+        (Place::Item(_), None, None) => (String::new(), 0..0),
+    });
+    FileDiagnostic { places: places.collect(), diagnostic }
+}

@@ -1,0 +1,228 @@
+//! Marks: which anchor attributes each anchor of a symbol table carries (`layout.md` 4).
+//!
+//! Promise: one list per attribute, in group order, and a bit set for membership. A condition that reads only the
+//! node is asked once per node; one that does not mention the group builds none.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use fixedbitset::FixedBitSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::graph::{Anchor, GraphId, GroupId, NodeId, Snapshot, Sym, Symbols};
+use crate::lang::eval::{EntryId, Failure, GroupRef, Machine, Marks, Value};
+use crate::lang::hir::{Body, Entry, Expr, ExprId, Local};
+use crate::lang::syntax::ast::Side;
+
+/// The slots of an attribute's frame.
+const ANCHOR: Local = 0;
+const GROUP: Local = 4;
+
+/// An anchor by its place in the symbol table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    pub group: u32,
+    /// Position in the group.
+    pub at: u32,
+    pub anchor: Anchor,
+}
+
+/// The anchors that carry one mark.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MarkList {
+    pub mark: Sym,
+    pub side: Side,
+    /// In order of group, then position.
+    pub places: Vec<Place>,
+    members: Members,
+}
+
+/// Membership of anchors. A target graph may be a small part of the snapshot, so small sets are hashed.
+#[derive(Clone, Debug, PartialEq)]
+enum Members {
+    /// By anchor number in the flat view of the snapshot that was marked.
+    Bits(FixedBitSet),
+    Few(FxHashSet<Anchor>),
+}
+
+/// All marks of one table, in declaration order.
+#[derive(Clone)]
+pub struct MarkTable {
+    pub lists: Vec<Arc<MarkList>>,
+    by_mark: Arc<FxHashMap<Sym, usize>>,
+    snapshot: Snapshot,
+}
+
+impl MarkList {
+    fn new(snapshot: &Snapshot, mark: Sym, side: Side, places: Vec<Place>) -> MarkList {
+        let dense = snapshot.dense();
+        let anchors = match side {
+            Side::Input => dense.input_count(),
+            Side::Output => dense.output_count(),
+        };
+        if places.len() < anchors / 256 {
+            let members = Members::Few(places.iter().map(|place| place.anchor).collect());
+            return MarkList { mark, side, places, members };
+        }
+        let mut bits = FixedBitSet::with_capacity(anchors);
+        for place in &places {
+            match place.anchor {
+                Anchor::In(input) => bits.insert(dense.input(input) as usize),
+                Anchor::Out(output) => bits.insert(dense.output(output) as usize),
+            }
+        }
+        MarkList { mark, side, places, members: Members::Bits(bits) }
+    }
+
+    /// The places inside one group.
+    pub fn in_group(&self, group: u32) -> &[Place] {
+        let from = self.places.partition_point(|place| place.group < group);
+        let to = from + self.places[from..].partition_point(|place| place.group == group);
+        &self.places[from..to]
+    }
+}
+
+impl MarkTable {
+    pub fn new(snapshot: Snapshot, lists: Vec<Arc<MarkList>>) -> MarkTable {
+        let by_mark = lists.iter().enumerate().map(|(at, list)| (list.mark, at)).collect();
+        MarkTable { lists, by_mark: Arc::new(by_mark), snapshot }
+    }
+
+    pub fn list(&self, mark: Sym) -> Option<&Arc<MarkList>> {
+        self.by_mark.get(&mark).map(|&at| &self.lists[at])
+    }
+
+    fn carries(&self, list: &MarkList, anchor: Anchor) -> bool {
+        let bits = match &list.members {
+            Members::Few(anchors) => return anchors.contains(&anchor),
+            Members::Bits(bits) => bits,
+        };
+        let dense = self.snapshot.dense();
+        if anchor.node().0 as usize >= dense.slots() {
+            return false;
+        }
+        match (anchor, list.side) {
+            (Anchor::In(input), Side::Input) => {
+                let number = dense.input(input);
+                dense.inputs(input.node).contains(&number) && bits.contains(number as usize)
+            }
+            (Anchor::Out(output), Side::Output) => {
+                let number = dense.output(output);
+                dense.outputs(output.node).contains(&number) && bits.contains(number as usize)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Marks for MarkTable {
+    fn has(&self, anchor: Anchor, mark: Sym) -> bool {
+        self.list(mark).is_some_and(|list| self.carries(list, anchor))
+    }
+
+    fn list(&self, anchor: Anchor) -> Vec<Sym> {
+        self.lists.iter().filter(|list| self.carries(list, anchor)).map(|list| list.mark).collect()
+    }
+}
+
+/// What the marks of one attribute are computed from.
+pub struct MarkRequest<'a> {
+    pub snapshot: &'a Snapshot,
+    pub symbols: &'a Arc<Symbols>,
+    pub target: GraphId,
+    pub mark: Sym,
+    /// Marks declared earlier that the condition may ask for; for an `otherwise` attribute all others of its side.
+    pub earlier: MarkTable,
+}
+
+/// Computes the anchors that carry one mark. `machine` runs the program of the attribute.
+pub fn mark(machine: &mut Machine<'_>, request: MarkRequest<'_>, entry: EntryId) -> Result<MarkList, Failure> {
+    let program = machine.program();
+    let Some(hir) = program.hir(entry).cloned() else {
+        return Err(Failure::mechanism("no-entry", format!("there is no attribute `{}`", request.mark)));
+    };
+    let Entry::Attribute { side, rule } = &*hir else {
+        return Err(Failure::mechanism("no-entry", format!("`{}` is no attribute", request.mark)));
+    };
+    let places = match rule {
+        None => unmarked(&request, *side),
+        Some((body, condition)) => {
+            let before = machine.set_marks(Some(Rc::new(request.earlier.clone())));
+            let places = matching(machine, &request, entry, *side, body, *condition);
+            machine.set_marks(before);
+            places?
+        }
+    };
+    Ok(MarkList::new(request.snapshot, request.mark, *side, places))
+}
+
+fn members<'a>(symbols: &'a Symbols, side: Side) -> impl Iterator<Item = Place> + 'a {
+    (0u32..).zip(symbols.groups()).flat_map(move |(group, members)| {
+        (0u32..)
+            .zip(&members.members)
+            .filter(move |(_, anchor)| anchor.is_in() == (side == Side::Input))
+            .map(move |(at, &anchor)| Place { group, at, anchor })
+    })
+}
+
+/// Anchors that no other mark of their side holds.
+fn unmarked(request: &MarkRequest<'_>, side: Side) -> Vec<Place> {
+    let others: Vec<&Arc<MarkList>> = request.earlier.lists.iter().filter(|list| list.side == side).collect();
+    members(request.symbols, side)
+        .filter(|place| !others.iter().any(|list| request.earlier.carries(list, place.anchor)))
+        .collect()
+}
+
+fn matching(
+    machine: &mut Machine<'_>,
+    request: &MarkRequest<'_>,
+    entry: EntryId,
+    side: Side,
+    body: &Body,
+    condition: ExprId,
+) -> Result<Vec<Place>, Failure> {
+    let reads = |slot: Local| body.exprs.iter().any(|expr| *expr == Expr::Local(slot));
+    let (reads_anchor, reads_group) = (reads(ANCHOR), reads(GROUP));
+    let per_node = !reads_anchor && !reads_group;
+    let mut known: FxHashMap<NodeId, bool> = FxHashMap::default();
+    let mut found = Vec::new();
+    let mut group: (u32, Value) = (u32::MAX, Value::None);
+    for place in members(request.symbols, side) {
+        let node = place.anchor.node();
+        if let Some(&holds) = known.get(&node) {
+            if holds {
+                found.push(place);
+            }
+            continue;
+        }
+        if reads_group && group.0 != place.group {
+            group = (place.group, group_value(request.symbols, place.group));
+        }
+        let frame = frame(machine, place.anchor, node, request.target, group.1.clone());
+        let holds = machine.test(entry, condition, &frame)?;
+        if per_node {
+            known.insert(node, holds);
+        }
+        if holds {
+            found.push(place);
+        }
+    }
+    Ok(found)
+}
+
+/// {anchor, node, graph, target, group}
+pub fn frame(machine: &Machine<'_>, anchor: Anchor, node: NodeId, target: GraphId, group: Value) -> [Value; 5] {
+    let graph = machine.state().get_node(node).map_or(Value::None, |n| Value::Graph(n.graph));
+    [anchor_value(anchor), Value::Node(node), graph, Value::Graph(target), group]
+}
+
+pub fn anchor_value(anchor: Anchor) -> Value {
+    match anchor {
+        Anchor::In(input) => Value::Input(input),
+        Anchor::Out(output) => Value::Output(output),
+    }
+}
+
+pub fn group_value(symbols: &Arc<Symbols>, group: u32) -> Value {
+    Value::Group(Arc::new(GroupRef::new(symbols.clone(), GroupId(group))))
+}

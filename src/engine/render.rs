@@ -1,0 +1,380 @@
+//! From drafts to findings: names, reasons, places.
+
+use std::sync::Arc;
+
+use super::outcome::{
+    AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef, StepOutcome,
+};
+use super::pairs::Class;
+use super::queries::{QueryFailure, rule_program};
+use super::run::{Draft, PassResult};
+use super::search::Verdict;
+use super::session::Session;
+use crate::db::{self, EntryName, Linked, Roots};
+use crate::graph::{Anchor, NodeId, Snapshot, State, Sym};
+use crate::lang::Level;
+use crate::lang::eval::{Cause, EditKind, EditRecord, Machine, NoHost, Subject, Value};
+use crate::lang::hir::{Entry, TextId};
+use crate::lang::syntax::ast::Kind;
+
+/// Names longer than this are cut in messages (`layout.md` 12).
+const LONGEST_NAME: usize = 199;
+
+/// Renders what happened on one snapshot.
+pub struct Renderer<'s> {
+    session: &'s Session,
+    snapshot: &'s Snapshot,
+}
+
+impl<'s> Renderer<'s> {
+    pub fn new(session: &'s Session, snapshot: &'s Snapshot) -> Renderer<'s> {
+        Renderer { session, snapshot }
+    }
+
+    /// The outcome of one pass.
+    pub fn step(&self, pass: Sym, before: &Snapshot, result: &PassResult) -> StepOutcome {
+        let edits = self.edits(pass, result);
+        // Where each record's entry went in the shorter list.
+        let findings = result
+            .drafts
+            .iter()
+            .filter_map(|draft| self.finding(pass, draft, result, &edits))
+            .collect();
+        let failure = result.failure.as_ref().map(|failure| self.failure(pass, failure));
+        StepOutcome {
+            pass,
+            before: before.clone(),
+            after: result.after.clone(),
+            edits: edits.into_iter().map(|(_, entry)| entry).collect(),
+            findings,
+            failure,
+        }
+    }
+
+    fn finding(
+        &self,
+        pass: Sym,
+        draft: &Draft,
+        result: &PassResult,
+        edits: &[(usize, EditEntry)],
+    ) -> Option<Finding> {
+        match draft {
+            Draft::Conflict { anchor, by, edits: range } => {
+                // Answered already: the copy that would be inserted is there.
+                if range.is_empty() {
+                    return None;
+                }
+                let (class, verdict) = by.first()?;
+                let rule = self.rule_ref(*class);
+                let (level, help) = self.level_and_help(*class, verdict);
+                let mut places = vec![self.place(*anchor, Self::marks_of(verdict, *anchor))];
+                if let Some((first, second)) = verdict.pair {
+                    for other in [first, second].into_iter().filter(|other| other != anchor) {
+                        places.push(self.place(other, Self::marks_of(verdict, other)));
+                    }
+                }
+                let also = by[1..].iter().map(|(class, verdict)| (self.rule_ref(*class), self.reason(*class, verdict)));
+                let from = edits.partition_point(|(at, _)| *at < range.start);
+                let to = edits.partition_point(|(at, _)| *at < range.end);
+                Some(Finding {
+                    pass,
+                    rule,
+                    code: Sym::new("conflict"),
+                    level,
+                    message: self.reason(*class, verdict),
+                    help,
+                    places,
+                    also: also.collect(),
+                    edits: from..to,
+                })
+            }
+            Draft::Report { entry, places, message, help, frame } => {
+                let (code, level) = self.lint(*entry);
+                Some(Finding {
+                    pass,
+                    rule: RuleRef { kind: entry.0, name: entry.1 },
+                    code,
+                    level,
+                    message: self.text(*entry, Some(*message), frame, &result.program),
+                    help: help.map(|help| self.text(*entry, Some(help), frame, &result.program)),
+                    places: places.iter().filter_map(|value| self.value_place(value)).collect(),
+                    also: Vec::new(),
+                    edits: 0..0,
+                })
+            }
+            Draft::Chain { .. } => None,
+        }
+    }
+
+    /// Why a pass failed.
+    pub fn failure(&self, pass: Sym, failure: &QueryFailure) -> PassFailure {
+        let QueryFailure(inner, linked) = failure;
+        let message = match &inner.cause {
+            Cause::Mechanism { message, .. } => message.clone(),
+            Cause::Text { text, frame } => {
+                let entry = inner.entry.and_then(|id| linked.0.key(id));
+                entry.map_or_else(String::new, |entry| self.text(entry, Some(*text), frame, linked))
+            }
+        };
+        let places = inner.places.iter().map(|&anchor| self.place(anchor, String::new())).collect();
+        PassFailure { pass, message, help: None, places }
+    }
+
+    pub fn rule_ref(&self, class: Class) -> RuleRef {
+        match class {
+            Class::Checker(name) => RuleRef { kind: Kind::Checker, name },
+            Class::Always(number) => {
+                let live = db::live(&self.session.db, self.session.rules);
+                let name = live.items.iter().filter(|(kind, ..)| *kind == Kind::Always).nth(number as usize);
+                RuleRef { kind: Kind::Always, name: name.map_or_else(Sym::default, |(_, name, _)| *name) }
+            }
+            Class::Never => RuleRef { kind: Kind::Never, name: Sym::default() },
+        }
+    }
+
+    fn entry(&self, kind: Kind, name: Sym) -> Option<Arc<Entry>> {
+        db::entry(&self.session.db, self.session.rules, EntryName::new(&self.session.db, kind, name))
+    }
+
+    /// The reason that a rule gives for a verdict.
+    pub fn reason(&self, class: Class, verdict: &Verdict) -> String {
+        let rule = self.rule_ref(class);
+        let text = match class {
+            Class::Always(_) => match self.entry(rule.kind, rule.name).as_deref() {
+                Some(Entry::Always { reason, .. }) => *reason,
+                _ => None,
+            },
+            _ => verdict.reason,
+        };
+        let linked = rule_program(&self.session.db, self.session.rules, class);
+        match text {
+            Some(_) => self.text((rule.kind, rule.name), text, &verdict.frame, linked),
+            None => self.plain_reason(class, verdict),
+        }
+    }
+
+    /// A reason for a rule that gives none.
+    fn plain_reason(&self, class: Class, verdict: &Verdict) -> String {
+        let name = self.rule_ref(class).name;
+        match verdict.pair {
+            Some((first, second)) => {
+                format!("{} and {} may not share memory ({name})", self.label(first), self.label(second))
+            }
+            None => format!("{} may not share this memory ({name})", self.label(verdict.anchor)),
+        }
+    }
+
+    fn level_and_help(&self, class: Class, verdict: &Verdict) -> (Level, Option<String>) {
+        let Class::Checker(name) = class else { return (Level::Error, None) };
+        let Some(Entry::Checker(checker)) = self.entry(Kind::Checker, name).as_deref().cloned() else {
+            return (Level::Error, None);
+        };
+        let linked = rule_program(&self.session.db, self.session.rules, class);
+        let help = checker.help.map(|help| self.text((Kind::Checker, name), Some(help), &verdict.frame, linked));
+        (checker.level, help)
+    }
+
+    fn lint(&self, entry: (Kind, Sym)) -> (Sym, Level) {
+        match self.entry(entry.0, entry.1).as_deref() {
+            Some(Entry::Lint { code, level, .. }) => {
+                let level = match level.as_str() {
+                    "error" => Level::Error,
+                    "note" => Level::Note,
+                    _ => Level::Warning,
+                };
+                (*code, level)
+            }
+            _ => (entry.1, Level::Warning),
+        }
+    }
+
+    /// A text of an entry with its values.
+    fn text(&self, entry: (Kind, Sym), text: Option<TextId>, frame: &[Value], linked: &Linked) -> String {
+        let Some(text) = text else { return String::new() };
+        let (db, rules) = (&self.session.db, self.session.rules);
+        let Some(&key) = db::live(db, rules).keys(entry.0, entry.1).first() else { return String::new() };
+        let Some(id) = db::find(db, rules, key) else { return String::new() };
+        let Some(text) = db::texts(db, rules, id).get(text as usize) else { return String::new() };
+        // A text may use functions that its entry's body does not: they are linked with the text's own item.
+        let whole = db::program(db, rules, Roots::of(db, [entry]));
+        let program = if whole.0.entry(entry.0, entry.1).is_some() { &whole.0 } else { &linked.0 };
+        Machine::over(program, &NoHost, self.snapshot, crate::graph::GraphId::ROOT).render(text, frame)
+    }
+
+    /// The marks of an anchor that brought a rule to it.
+    fn marks_of(verdict: &Verdict, anchor: Anchor) -> String {
+        let marks: Vec<&str> = verdict.marks(anchor).map(|mark| mark.as_str()).collect();
+        marks.join(", ")
+    }
+
+    fn label(&self, anchor: Anchor) -> String {
+        let side = if anchor.is_in() { "in" } else { "out" };
+        format!("{}_{side}_{}", self.name(anchor.node()), anchor.index())
+    }
+
+    fn name(&self, node: NodeId) -> Arc<str> {
+        let Some(found) = self.snapshot.get_node(node) else { return "".into() };
+        cut_name(self.snapshot, node, &found.name)
+    }
+
+    pub fn place(&self, anchor: Anchor, role: String) -> PlaceRef {
+        let mut place = self.node_place(anchor.node(), role);
+        place.anchor = Some(anchor);
+        place
+    }
+
+    fn node_place(&self, node: NodeId, role: String) -> PlaceRef {
+        let found = self.snapshot.get_node(node);
+        PlaceRef {
+            node,
+            anchor: None,
+            name: self.name(node),
+            op: found.map_or_else(Sym::default, |n| n.ty),
+            graph: found
+                .and_then(|n| self.snapshot.get_graph(n.graph))
+                .map_or_else(|| "".into(), |graph| graph.name.clone()),
+            role,
+        }
+    }
+
+    fn value_place(&self, value: &Value) -> Option<PlaceRef> {
+        match value.as_anchor() {
+            Some(anchor) => Some(self.place(anchor, String::new())),
+            None => value.as_node().map(|node| self.node_place(node, String::new())),
+        }
+    }
+
+    /// The edit list, with the number of the first record of each entry.
+    fn edits(&self, pass: Sym, result: &PassResult) -> Vec<(usize, EditEntry)> {
+        let mut entries = Vec::new();
+        let after = &result.after;
+        let rules = self.rule_of_edits(pass, result);
+        for (at, record) in result.edits.iter().enumerate() {
+            if let Some(kind) = edit_entry(after, self.snapshot, record) {
+                entries.push((at, EditEntry { pass, rule: rules[at], kind }));
+            }
+        }
+        entries
+    }
+
+    /// For each record the rule whose finding it answers.
+    fn rule_of_edits(&self, pass: Sym, result: &PassResult) -> Vec<Sym> {
+        let mut rules = vec![pass; result.edits.len()];
+        for draft in result.drafts.iter() {
+            let (name, range) = match draft {
+                Draft::Conflict { by, edits, .. } => match by.first() {
+                    Some((class, _)) => (self.rule_ref(*class).name, edits),
+                    None => continue,
+                },
+                Draft::Chain { chain, edits, .. } => (*chain, edits),
+                Draft::Report { .. } => continue,
+            };
+            for rule in &mut rules[range.clone()] {
+                *rule = name;
+            }
+        }
+        rules
+    }
+}
+
+fn cut_name(state: &State, node: NodeId, name: &Arc<str>) -> Arc<str> {
+    if name.chars().count() <= LONGEST_NAME {
+        return name.clone();
+    }
+    let head: String = name.chars().take(LONGEST_NAME + 1).collect();
+    format!("{head}...TopoId_{}", state.topo_id(node)).into()
+}
+
+fn node_name(after: &State, before: &State, node: NodeId) -> Arc<str> {
+    let found = after.get_node(node).or_else(|| before.get_node(node));
+    found.map_or_else(|| "".into(), |node| node.name.clone())
+}
+
+/// An edit as the list shows it. Edges of an inserted node are told with the node, as they are at the end.
+fn edit_entry(after: &State, before: &State, record: &EditRecord) -> Option<EditEntryKind> {
+    let name = |node| node_name(after, before, node);
+    let inserted = |node: NodeId| before.get_node(node).is_none();
+    let anchor = |node: NodeId, index: u32| AnchorRef { node: name(node), index };
+    Some(match &record.kind {
+        EditKind::Insert { node, op, name, .. } => {
+            let ports = after.get_node(*node);
+            let inputs = 0..ports.map_or(0, |n| n.inputs.len() as u32);
+            let outputs = 0..ports.map_or(0, |n| n.outputs.len() as u32);
+            let from = inputs.filter_map(|i| after.producer(node.input(i))).map(|o| anchor(o.node, o.index));
+            let to = outputs.flat_map(|o| after.consumers(node.output(o))).map(|i| anchor(i.node, i.index));
+            EditEntryKind::Insert { op: *op, name: name.clone(), node: *node, from: from.collect(), to: to.collect() }
+        }
+        EditKind::Delete { node, name, .. } => {
+            let op = before.get_node(*node).map_or_else(Sym::default, |n| n.ty);
+            EditEntryKind::Delete { op, name: name.clone() }
+        }
+        EditKind::Link { from, to } => EditEntryKind::Control { from: name(*from), to: name(*to), added: true },
+        EditKind::Unlink { from, to } => EditEntryKind::Control { from: name(*from), to: name(*to), added: false },
+        EditKind::Connect { from, to, .. } => {
+            if inserted(from.node) || inserted(to.node) {
+                return None;
+            }
+            EditEntryKind::Set {
+                node: name(to.node),
+                what: format!("in{}", to.index),
+                value: format!("{}:{}", name(from.node), from.index),
+            }
+        }
+        EditKind::Cut { to, .. } => {
+            EditEntryKind::Set { node: name(to.node), what: format!("in{}", to.index), value: "none".into() }
+        }
+        EditKind::SetAttr { subject, key, value } => {
+            let (node, prefix) = subject_name(after, before, subject)?;
+            let value = value.as_ref().map_or_else(|| "none".to_owned(), show_attr);
+            EditEntryKind::Set { node, what: format!("{prefix}{key}"), value }
+        }
+        EditKind::SetField { subject, field } => {
+            let node = match subject {
+                Subject::Node(node) => *node,
+                Subject::Anchor(anchor) => anchor.node(),
+                Subject::Graph(_) => return None,
+            };
+            // The fields of a new node are part of its insertion.
+            if inserted(node) {
+                return None;
+            }
+            let (node, prefix) = subject_name(after, before, subject)?;
+            EditEntryKind::Set { node, what: format!("{prefix}@{}", field_name(*field)), value: String::new() }
+        }
+    })
+}
+
+fn subject_name(after: &State, before: &State, subject: &Subject) -> Option<(Arc<str>, String)> {
+    Some(match subject {
+        Subject::Node(node) => (node_name(after, before, *node), String::new()),
+        Subject::Anchor(Anchor::In(i)) => (node_name(after, before, i.node), format!("in{}.", i.index)),
+        Subject::Anchor(Anchor::Out(o)) => (node_name(after, before, o.node), format!("out{}.", o.index)),
+        Subject::Graph(graph) => (after.get_graph(*graph)?.name.clone(), String::new()),
+    })
+}
+
+fn field_name(field: crate::lang::hir::Field) -> &'static str {
+    use crate::lang::hir::Field;
+    match field {
+        Field::Tensor => "tensor",
+        Field::ReuseInput => "reuse_input",
+        Field::DataOffset => "data_offset",
+        Field::Name => "name",
+        Field::InputIsConst => "input_is_const",
+        Field::Id => "id",
+    }
+}
+
+fn show_attr(value: &crate::graph::AttrValue) -> String {
+    use crate::graph::AttrValue;
+    match value {
+        AttrValue::Bool(b) => b.to_string(),
+        AttrValue::Int(i) => i.to_string(),
+        AttrValue::Float(f) => f.to_string(),
+        AttrValue::Str(_) => format!("{:?}", value.as_str().unwrap_or("")),
+        other => match other.as_ints() {
+            Some(ints) => format!("{ints:?}"),
+            None => "…".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,456 @@
+//! Running passes: the host that a pass body works with, and the query that remembers what came of it.
+//!
+//! Promise: a pass is a function of its snapshot, its program and the verdicts it asks for. Reasons are not part
+//! of the result: it keeps what is needed to render them ([`Draft`]).
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::pairs::Class;
+use super::queries::{
+    At, Layer, QueryFailure, mark_table, pair_table, rule, rule_program, symbols, verdicts,
+};
+use super::search::{GroupVerdict, Search, Verdict};
+use crate::db::{Db, Linked, Roots, RuleSet, program};
+use crate::graph::{
+    Anchor, GraphId, NodeId, Snapshot, SortMode, SortRules, State, Sym, Symbols, compare_labels, sort,
+};
+use crate::lang::eval::{
+    ChainEnd, EditKind, EditRecord, EntryId, Failure, Host, Machine, Program, Report, Subject, Value,
+};
+use crate::lang::hir::{Entry, Subject as Over, TextId};
+use crate::lang::syntax::ast::Kind;
+
+/// A finding before its texts are rendered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Draft {
+    /// An anchor of the conflict set, with every rule that put it there; `edits`: what answered it.
+    Conflict { anchor: Anchor, by: Vec<(Class, Verdict)>, edits: std::ops::Range<usize> },
+    /// A `report` statement.
+    Report { entry: (Kind, Sym), places: Vec<Value>, message: TextId, help: Option<TextId>, frame: Arc<[Value]> },
+    /// A chain that stopped on a node, or ran to its end (`step` is none).
+    Chain { chain: Sym, node: NodeId, step: Option<ChainStop>, edits: std::ops::Range<usize> },
+}
+
+/// Where a chain stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChainStop {
+    pub name: Sym,
+    pub otherwise: Option<TextId>,
+    pub help: Option<TextId>,
+    pub frame: Arc<[Value]>,
+}
+
+/// What a pass leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassResult {
+    pub after: Snapshot,
+    pub edits: Arc<[EditRecord]>,
+    pub drafts: Arc<[Draft]>,
+    pub failure: Option<QueryFailure>,
+    /// Counters as the pass left them, for the passes of one pipeline that belong together.
+    pub counters: Vec<(Sym, i64)>,
+    /// The program whose entry numbers `edits` use.
+    pub program: Linked,
+}
+
+/// One run of a pass.
+#[salsa::interned(debug)]
+pub struct PassRun<'db> {
+    #[returns(copy)]
+    pub at: At<'db>,
+    /// A `pass`, `chain`, `lint` or `order`.
+    #[returns(copy)]
+    pub kind: Kind,
+    #[returns(copy)]
+    pub name: Sym,
+    /// The graph it is run on.
+    #[returns(copy)]
+    pub root: GraphId,
+    /// Run on this node alone.
+    #[returns(copy)]
+    pub node: Option<NodeId>,
+    #[returns(ref)]
+    pub counters: Vec<(Sym, i64)>,
+}
+
+/// Runs a pass.
+#[salsa::tracked(returns(ref))]
+pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> PassResult {
+    let linked = program(db, rules, Roots::of(db, [(run.kind(db), run.name(db))]));
+    let before = run.at(db).snapshot(db);
+    let host = Engine {
+        db,
+        rules,
+        before: before.clone(),
+        drafts: RefCell::default(),
+        sorted: RefCell::default(),
+        touched: RefCell::default(),
+        failed: RefCell::default(),
+    };
+    let mut machine = Machine::over(&linked.0, &host, before, run.root(db));
+    machine.set_counters(run.counters(db));
+    let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
+    let mut counters = machine.counters();
+    counters.sort_by_key(|(name, _)| name.as_str());
+    let (edit, log) = machine.finish();
+    let drafts: Arc<[Draft]> = host.drafts.take().into();
+    let failed = host.failed.take();
+    let (after, edits, failure) = match outcome {
+        Ok(()) => {
+            let sorted = host.sorted.take().filter(|_| log.is_empty());
+            (sorted.unwrap_or_else(|| edit.finish(before)), log, None)
+        }
+        Err(failure) => {
+            let failure = failed.unwrap_or_else(|| QueryFailure(Arc::new(failure), linked.clone()));
+            (before.clone(), Vec::new(), Some(failure))
+        }
+    };
+    PassResult { after, edits: edits.into(), drafts, failure, counters, program: linked.clone() }
+}
+
+/// The engine's side of a running pass.
+struct Engine<'db> {
+    db: &'db dyn Db,
+    rules: RuleSet,
+    before: Snapshot,
+    drafts: RefCell<Vec<Draft>>,
+    /// The sorted snapshot, while nothing else has changed the state.
+    sorted: RefCell<Option<Snapshot>>,
+    /// Graphs in which something has changed, with all that contain them, and how much of the log that covers.
+    touched: RefCell<(usize, FxHashSet<GraphId>)>,
+    /// A failure of another program than that of the pass.
+    failed: RefCell<Option<QueryFailure>>,
+}
+
+impl Engine<'_> {
+    fn run(&self, machine: &mut Machine<'_>, kind: Kind, name: Sym, only: Option<NodeId>) -> Result<(), Failure> {
+        let program = machine.program();
+        let Some(entry) = program.entry(kind, name) else {
+            return Err(Failure::mechanism("unknown-pass", format!("there is no pass `{name}`")));
+        };
+        let Some(hir) = program.hir(entry).cloned() else { return Ok(()) };
+        match &*hir {
+            Entry::Pass { subject, block, .. } | Entry::Lint { subject, block, .. } => match subject {
+                None => machine.run(entry, block, &[Value::Graph(machine.root())]).map(|_| ()),
+                Some(subject) => {
+                    for node in self.nodes(machine, entry, subject, only)? {
+                        let frame = [Value::Graph(machine.root()), Value::Node(node)];
+                        if self.applies(machine, entry, subject, &frame)? {
+                            machine.run(entry, block, &frame)?;
+                        }
+                    }
+                    Ok(())
+                }
+            },
+            Entry::Chain(chain) => {
+                for node in self.nodes(machine, entry, &chain.subject, only)? {
+                    self.apply(machine, name, node)?;
+                }
+                Ok(())
+            }
+            Entry::Order { .. } => self.sort(machine, name),
+            _ => Err(Failure::mechanism("unknown-pass", format!("`{name}` cannot be run as a pass"))),
+        }?;
+        for report in machine.take_reports() {
+            self.report(machine.program(), report);
+        }
+        Ok(())
+    }
+
+    /// The nodes that a pass over nodes visits: a list taken before anything changes.
+    fn nodes(
+        &self,
+        machine: &mut Machine<'_>,
+        entry: EntryId,
+        over: &Over,
+        only: Option<NodeId>,
+    ) -> Result<Vec<NodeId>, Failure> {
+        if let Some(node) = only {
+            return Ok(vec![node]);
+        }
+        match over.list {
+            None => Ok(machine.state().all_nodes(machine.root())),
+            Some(list) => {
+                let value = machine.eval(entry, list, &[Value::Graph(machine.root())])?;
+                Ok(value.elements().into_iter().filter_map(|value| value.as_node()).collect())
+            }
+        }
+    }
+
+    fn applies(
+        &self,
+        machine: &mut Machine<'_>,
+        entry: EntryId,
+        over: &Over,
+        frame: &[Value],
+    ) -> Result<bool, Failure> {
+        let there = frame.get(1).and_then(Value::as_node).is_some_and(|node| machine.state().contains(node));
+        match over.condition {
+            _ if !there => Ok(false),
+            None => Ok(true),
+            Some(condition) => machine.test(entry, condition, frame),
+        }
+    }
+
+    fn report(&self, program: &Program, report: Report) {
+        let Some(entry) = program.key(report.entry) else { return };
+        let Report { places, message, help, frame, .. } = report;
+        self.drafts.borrow_mut().push(Draft::Report { entry, places, message, help, frame });
+    }
+
+    /// Hands a query's failure to the pass: its program is another one, so it is kept aside.
+    fn fail(&self, failure: QueryFailure) -> Failure {
+        let inner = (*failure.0).clone();
+        *self.failed.borrow_mut() = Some(failure);
+        inner
+    }
+
+    /// Whether anything inside `graph` has changed since the pass began.
+    fn is_touched(&self, machine: &Machine<'_>, graph: GraphId) -> bool {
+        let mut touched = self.touched.borrow_mut();
+        let (seen, graphs) = &mut *touched;
+        for record in &machine.edits()[*seen..] {
+            for node in nodes_of(&record.kind) {
+                let mut at = machine.state().get_node(node).map(|n| n.graph);
+                while let Some(graph) = at {
+                    if !graphs.insert(graph) {
+                        break;
+                    }
+                    at = machine.state().get_graph(graph).and_then(|_| machine.state().parent_graph(graph));
+                }
+            }
+            if let EditKind::Delete { graph, .. } | EditKind::SetAttr { subject: Subject::Graph(graph), .. } =
+                record.kind
+            {
+                graphs.insert(graph);
+            }
+        }
+        *seen = machine.edits().len();
+        graphs.contains(&graph)
+    }
+
+    /// The snapshot to ask queries of about `graph`: the pass's own while nothing in the graph has changed.
+    fn snapshot(&self, machine: &Machine<'_>, graph: GraphId) -> Snapshot {
+        let sorted = self.sorted.borrow();
+        let base = sorted.as_ref().unwrap_or(&self.before);
+        if self.is_touched(machine, graph) { machine.snapshot(base) } else { base.clone() }
+    }
+
+    fn layer(&self, machine: &Machine<'_>, symbols: Sym, target: GraphId) -> Layer<'_> {
+        let at = At::new(self.db, self.snapshot(machine, target));
+        Layer::new(self.db, at, symbols, target)
+    }
+}
+
+/// The nodes that an edit is about.
+fn nodes_of(kind: &EditKind) -> Vec<NodeId> {
+    match kind {
+        EditKind::Insert { node, behind, .. } => std::iter::once(*node).chain(*behind).collect(),
+        EditKind::Delete { node, .. } => vec![*node],
+        EditKind::Connect { from, to, before } => {
+            [from.node, to.node].into_iter().chain(before.map(|output| output.node)).collect()
+        }
+        EditKind::Cut { from, to } => vec![from.node, to.node],
+        EditKind::Link { from, to } | EditKind::Unlink { from, to } => vec![*from, *to],
+        EditKind::SetAttr { subject, .. } | EditKind::SetField { subject, .. } => match subject {
+            Subject::Node(node) => vec![*node],
+            Subject::Anchor(anchor) => vec![anchor.node()],
+            Subject::Graph(_) => Vec::new(),
+        },
+    }
+}
+
+impl Host for Engine<'_> {
+    fn symbols(&self, machine: &mut Machine<'_>, name: Sym, target: GraphId) -> Result<Arc<Symbols>, Failure> {
+        let layer = self.layer(machine, name, target);
+        symbols(self.db, self.rules, layer).map_err(|failure| self.fail(failure))
+    }
+
+    fn conflicts(&self, machine: &mut Machine<'_>, target: GraphId, table: &Arc<Symbols>) -> Result<bool, Failure> {
+        let snapshot = self.snapshot(machine, target);
+        super::conflicts::conflicts(self.db, self.rules, &snapshot, target, table)
+            .map_err(|failure| self.fail(failure))
+    }
+
+    fn sort(&self, machine: &mut Machine<'_>, order: Sym) -> Result<(), Failure> {
+        let base = if machine.edits().is_empty() {
+            self.sorted.borrow().clone().unwrap_or_else(|| self.before.clone())
+        } else {
+            machine.snapshot(&self.before)
+        };
+        let sorted = sorted(machine, &base, order)?;
+        if sorted != base {
+            machine.reorder(|edit| edit.take_order(&sorted));
+        }
+        *self.sorted.borrow_mut() = Some(sorted);
+        *self.touched.borrow_mut() = (machine.edits().len(), FxHashSet::default());
+        Ok(())
+    }
+
+    fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {
+        let start = machine.edits().len();
+        let step = match machine.run_chain(chain, node)? {
+            ChainEnd::Elsewhere => return Ok(()),
+            ChainEnd::Done => None,
+            ChainEnd::Kept { name, otherwise, help, frame, .. } => Some(ChainStop { name, otherwise, help, frame }),
+        };
+        let edits = start..machine.edits().len();
+        self.drafts.borrow_mut().push(Draft::Chain { chain, node, step, edits });
+        Ok(())
+    }
+
+    fn resolve(
+        &self,
+        machine: &mut Machine<'_>,
+        name: Sym,
+        target: GraphId,
+        body: &mut dyn FnMut(&mut Machine<'_>, Anchor) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let layer = self.layer(machine, name, target);
+        let groups = self.conflicts_by_group(layer).map_err(|failure| self.fail(failure))?;
+        let mut dirty = Dirty { seen: machine.edits().len(), nodes: FxHashSet::default() };
+        for (group, found) in groups {
+            dirty.update(machine);
+            let mut conflicts: FxHashMap<Anchor, Vec<(Class, Verdict)>> = FxHashMap::default();
+            for (class, verdict) in found {
+                let fresh;
+                let verdict = if dirty.spoils(&verdict) {
+                    fresh = self.again(machine, layer, class, group).map_err(|failure| self.fail(failure))?;
+                    &fresh
+                } else {
+                    &verdict
+                };
+                for one in &verdict.isolated {
+                    conflicts.entry(one.anchor).or_default().push((class, one.clone()));
+                }
+            }
+            let mut conflicts: Vec<_> = conflicts.into_iter().collect();
+            conflicts.sort_by(|(a, _), (b, _)| compare_labels(machine.state(), *a, *b));
+            for (anchor, by) in conflicts {
+                let start = machine.edits().len();
+                body(machine, anchor)?;
+                let edits = start..machine.edits().len();
+                self.drafts.borrow_mut().push(Draft::Conflict { anchor, by, edits });
+            }
+        }
+        Ok(())
+    }
+}
+
+type ByGroup = BTreeMap<u32, Vec<(Class, GroupVerdict)>>;
+
+impl Engine<'_> {
+    /// What every rule found, by group.
+    fn conflicts_by_group(&self, layer: Layer<'_>) -> Result<ByGroup, QueryFailure> {
+        let mut groups = ByGroup::new();
+        for rule in &pair_table(self.db, self.rules).rules {
+            for verdict in verdicts(self.db, self.rules, layer, rule.class)?.iter() {
+                groups.entry(verdict.group).or_default().push((rule.class, verdict.clone()));
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Runs one rule again on one group: something that it had read has changed.
+    fn again(
+        &self,
+        machine: &Machine<'_>,
+        layer: Layer<'_>,
+        class: Class,
+        group: u32,
+    ) -> Result<GroupVerdict, QueryFailure> {
+        let (db, rules) = (self.db, self.rules);
+        let linked = rule_program(db, rules, class);
+        let table = symbols(db, rules, layer)?;
+        let marks = mark_table(db, rules, layer, |_| true)?;
+        let nothing = || GroupVerdict { group, isolated: Vec::new(), reads: None };
+        let Some(rule) = rule(db, rules, class, &linked.0) else { return Ok(nothing()) };
+        let target = layer.target(db);
+        let mut fresh = Machine::new(&linked.0, self, machine.copy(), None, target);
+        fresh.set_marks(Some(Rc::new(marks.clone())));
+        let mut search =
+            Search { machine: &mut fresh, rule: &rule, symbols: &table, marks: &marks, target };
+        search.run_group(group).map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
+    }
+}
+
+/// Nodes that edits have touched since a search looked at them.
+struct Dirty {
+    seen: usize,
+    nodes: FxHashSet<NodeId>,
+}
+
+impl Dirty {
+    fn update(&mut self, machine: &Machine<'_>) {
+        for record in &machine.edits()[self.seen..] {
+            self.nodes.extend(nodes_of(&record.kind));
+        }
+        self.seen = machine.edits().len();
+    }
+
+    fn spoils(&self, verdict: &GroupVerdict) -> bool {
+        let Some(reads) = &verdict.reads else { return false };
+        if self.nodes.is_empty() {
+            return false;
+        }
+        reads.everything
+            || if reads.nodes.len() <= self.nodes.len() {
+                reads.nodes.iter().any(|node| self.nodes.contains(node))
+            } else {
+                self.nodes.iter().any(|node| reads.nodes.contains(node))
+            }
+    }
+}
+
+/// `base` in the order that an `order` entry describes.
+fn sorted(machine: &mut Machine<'_>, base: &Snapshot, order: Sym) -> Result<Snapshot, Failure> {
+    let program = machine.program();
+    let root = machine.root();
+    let missing = || Failure::mechanism("unknown-order", format!("there is no order `{order}`"));
+    let entry = program.entry(Kind::Order, order).ok_or_else(missing)?;
+    let hir = program.hir(entry).cloned().ok_or_else(missing)?;
+    let Entry::Order { mode, first, ignore, .. } = &*hir else { return Err(missing()) };
+    let mode = match machine.eval(entry, *mode, &[Value::Graph(root)])? {
+        Value::Enum { variant: 0, .. } => SortMode::Bfs,
+        Value::Enum { variant: 2, .. } => SortMode::StableRdfs,
+        _ => SortMode::Dfs,
+    };
+    // Asked once per node: a sort must not evaluate a condition per edge.
+    let sources = matching(machine, base, entry, *first, root)?;
+    let ignored = matching(machine, base, entry, *ignore, root)?;
+    let rules = SortRules {
+        mode,
+        is_source: &|node| sources.contains(node.0 as usize),
+        ignores_out_edges: &|node| ignored.contains(node.0 as usize),
+    };
+    sort(base, root, &rules).map_err(|cycle| {
+        let places = cycle.nodes.iter().filter(|node| !base.node(**node).outputs.is_empty());
+        let places: Vec<Anchor> = places.map(|node| Anchor::Out(node.output(0))).collect();
+        Failure::mechanism("cycle", cycle.to_string()).at(places)
+    })
+}
+
+/// The nodes for which a condition of an `order` holds.
+fn matching(
+    machine: &mut Machine<'_>,
+    base: &State,
+    entry: EntryId,
+    condition: Option<crate::lang::hir::ExprId>,
+    root: GraphId,
+) -> Result<fixedbitset::FixedBitSet, Failure> {
+    let mut set = fixedbitset::FixedBitSet::with_capacity(base.node_slots());
+    if let Some(condition) = condition {
+        let nodes: Vec<NodeId> = base.nodes_by_id().map(|(id, _)| id).collect();
+        for node in nodes {
+            if machine.test(entry, condition, &[Value::Graph(root), Value::Node(node)])? {
+                set.insert(node.0 as usize);
+            }
+        }
+    }
+    Ok(set)
+}

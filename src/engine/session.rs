@@ -1,0 +1,339 @@
+//! A rule set with its database: the door for front ends.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::outcome::{Outcome, PassFailure};
+use super::queries::{At, Layer, symbols};
+use super::render::Renderer;
+use super::run::{PassResult, PassRun, run_pass};
+use crate::db::{self, Database, EntryName, Roots, RuleFile, RuleSet};
+use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
+use crate::lang::eval::{Machine, NoHost, Value};
+use crate::lang::hir::Entry;
+use crate::lang::syntax::ast::Kind;
+use crate::lang::{Diagnostic, Level};
+
+/// The shipped rule set, so that the program works with no files beside it.
+static SHIPPED: include_dir::Dir<'_> = include_dir::include_dir!("$CARGO_MANIFEST_DIR/rules");
+
+/// Rule files as text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RuleSources {
+    /// Path, text, whether it is an overlay.
+    pub files: Vec<(String, String, bool)>,
+}
+
+impl RuleSources {
+    /// The rule set that is part of the program.
+    pub fn shipped() -> RuleSources {
+        let mut files: Vec<(String, String, bool)> = SHIPPED
+            .files()
+            .filter_map(|file| {
+                let name = file.path().file_name()?.to_str()?;
+                Some((format!("rules/{name}"), file.contents_utf8()?.to_owned(), false))
+            })
+            .collect();
+        files.sort();
+        RuleSources { files }
+    }
+}
+
+/// A complaint about rules or options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleDiagnostic {
+    pub diagnostic: Diagnostic,
+    /// Path and bytes of each label, parallel to the labels.
+    pub places: Vec<(String, Range<usize>)>,
+}
+
+/// Why nothing could be run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunError {
+    /// The rule set has errors.
+    Rules,
+    /// A pass or pipeline that no rule declares; with the names that there are.
+    UnknownPass { name: Sym, known: Vec<Sym> },
+    /// A pipeline that contains itself.
+    Recursive(Sym),
+}
+
+/// One entry, for lists.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntryInfo {
+    pub kind: Kind,
+    pub name: Sym,
+    pub path: String,
+    /// Counted from 1.
+    pub line: u32,
+    pub doc: Option<String>,
+    pub overlay: bool,
+    /// Its text, documentation included.
+    pub source: String,
+}
+
+/// What to run and on what.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    /// The graph that plays the root.
+    pub graph: GraphId,
+    /// Run node passes on this node alone.
+    pub node: Option<NodeId>,
+    /// Passes, chains, lints, orders or pipelines; empty: the pipeline that is no step of another.
+    pub steps: Vec<Sym>,
+    /// Sort first, by the first `order` entry.
+    pub sort: bool,
+}
+
+/// A rule set with its database.
+pub struct Session {
+    pub(super) db: Database,
+    pub(super) rules: RuleSet,
+}
+
+/// One step of a flattened pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    kind: Kind,
+    name: Sym,
+    /// The first step of a pipeline: counters start anew.
+    fresh: bool,
+    /// The name under which the step's results are told: the pipeline it is part of, or its own.
+    told: Sym,
+}
+
+/// How deep pipelines may contain pipelines.
+const NESTED_PIPELINES: usize = 16;
+
+impl Session {
+    pub fn new(sources: RuleSources) -> Session {
+        let db = Database::default();
+        let files = sources.files.into_iter().map(|(path, text, overlay)| RuleFile::new(&db, path, text.into(), overlay));
+        let files = files.collect::<Vec<_>>();
+        let rules = RuleSet::new(&db, files, BTreeMap::new(), BTreeMap::new());
+        Session { db, rules }
+    }
+
+    pub fn database(&self) -> &Database {
+        &self.db
+    }
+
+    /// Replaces the text of a file. An equal text changes nothing.
+    pub fn set_text(&mut self, path: &str, text: &str) {
+        use salsa::Setter;
+        let file = self.rules.files(&self.db).iter().copied().find(|file| file.path(&self.db) == path);
+        if let Some(file) = file
+            && **file.text(&self.db) != *text
+        {
+            file.set_text(&mut self.db).to(text.into());
+        }
+    }
+
+    /// Gives options (as text, by name) and the environment, and says what is wrong with them.
+    pub fn set_options(
+        &mut self,
+        given: BTreeMap<String, String>,
+        environment: BTreeMap<String, String>,
+    ) -> Vec<RuleDiagnostic> {
+        use salsa::Setter;
+        if *self.rules.given(&self.db) != given {
+            self.rules.set_given(&mut self.db).to(given);
+        }
+        if *self.rules.environment(&self.db) != environment {
+            self.rules.set_environment(&mut self.db).to(environment);
+        }
+        let complaints = &db::settings(&self.db, self.rules).1;
+        complaints.iter().map(|d| RuleDiagnostic { diagnostic: d.clone(), places: Vec::new() }).collect()
+    }
+
+    /// Everything that is wrong, or doubtful, with the rule set.
+    pub fn diagnostics(&self) -> Vec<RuleDiagnostic> {
+        db::diagnostics(&self.db, self.rules)
+            .iter()
+            .map(|d| RuleDiagnostic { diagnostic: d.diagnostic.clone(), places: d.places.clone() })
+            .collect()
+    }
+
+    fn has_errors(&self) -> bool {
+        db::diagnostics(&self.db, self.rules).iter().any(|d| d.diagnostic.level == Level::Error)
+    }
+
+    /// All entries in order of file and place.
+    pub fn entries(&self) -> Vec<EntryInfo> {
+        let mut entries = Vec::new();
+        for &file in self.rules.files(&self.db) {
+            let text = file.text(&self.db);
+            let parsed = db::parsed(&self.db, file);
+            for item in &parsed.items {
+                let Some(tree) = &item.item else { continue };
+                let keyword = item.source.start as usize
+                    + item.source.text.lines().take_while(|line| line.starts_with("///")).map(|l| l.len() + 1).sum::<usize>();
+                entries.push(EntryInfo {
+                    kind: tree.kind,
+                    name: crate::lang::check::title(tree),
+                    path: file.path(&self.db).clone(),
+                    line: text[..keyword.min(text.len())].matches('\n').count() as u32 + 1,
+                    doc: tree.doc.clone(),
+                    overlay: file.overlay(&self.db),
+                    source: item.source.text.clone(),
+                });
+            }
+        }
+        entries
+    }
+
+    /// The text of a rule file.
+    pub fn file_text(&self, path: &str) -> Option<Arc<str>> {
+        let file = self.rules.files(&self.db).iter().find(|file| file.path(&self.db) == path)?;
+        Some(file.text(&self.db).clone())
+    }
+
+    /// The value of a rule function; `None` if there is no such function or it fails.
+    pub fn call(&self, function: &str, args: &[Value]) -> Option<Value> {
+        let name = Sym::lookup(function)?;
+        let linked = db::program(&self.db, self.rules, Roots::of(&self.db, [(Kind::Fn, name)]));
+        linked.0.entry(Kind::Fn, name)?;
+        let empty = crate::graph::Builder::default().finish();
+        Machine::over(&linked.0, &NoHost, &empty, GraphId::ROOT).call(name, args).ok()
+    }
+
+    /// Names that can be run, in declaration order.
+    pub fn runnable(&self) -> Vec<Sym> {
+        let live = db::live(&self.db, self.rules);
+        [Kind::Pipeline, Kind::Pass, Kind::Chain, Kind::Lint, Kind::Order].into_iter().flat_map(|kind| live.names(kind)).collect()
+    }
+
+    /// The symbol table of a graph as target, by the first `symbols` entry.
+    ///
+    /// # Errors
+    /// The graph cannot be grouped.
+    pub fn symbols(&self, snapshot: &Snapshot, graph: GraphId) -> Result<Arc<Symbols>, PassFailure> {
+        let name = db::live(&self.db, self.rules).names(Kind::Symbols).next().unwrap_or_default();
+        let layer = Layer::new(&self.db, At::new(&self.db, snapshot.clone()), name, graph);
+        symbols(&self.db, self.rules, layer)
+            .map_err(|failure| Renderer::new(self, snapshot).failure(name, &failure))
+    }
+
+    /// Runs passes one after the other. A pass that fails leaves the graph as it was, and ends the run.
+    ///
+    /// # Errors
+    /// The rule set has errors, or a name is unknown.
+    pub fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError> {
+        let mut outcome = Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: Vec::new() };
+        for (step, result) in self.results(snapshot, request)? {
+            let before = outcome.after.clone();
+            let told = Renderer::new(self, &before).step(step.told, &before, result);
+            outcome.after = told.after.clone();
+            outcome.steps.push(told);
+        }
+        Ok(outcome)
+    }
+
+    /// The remembered results of each step, unrendered.
+    fn results(&self, snapshot: &Snapshot, request: &Request) -> Result<Vec<(Step, &PassResult)>, RunError> {
+        if self.has_errors() {
+            return Err(RunError::Rules);
+        }
+        let mut results = Vec::new();
+        let mut at = snapshot.clone();
+        let mut counters = Vec::new();
+        let order = if request.sort { db::live(&self.db, self.rules).names(Kind::Order).next() } else { None };
+        let sort = order.map(|name| Step { kind: Kind::Order, name, fresh: true, told: name });
+        for step in sort.into_iter().chain(self.flatten(&request.steps)?) {
+            if step.fresh {
+                counters.clear();
+            }
+            let run = PassRun::new(
+                &self.db,
+                At::new(&self.db, at.clone()),
+                step.kind,
+                step.name,
+                request.graph,
+                request.node,
+                counters.clone(),
+            );
+            let result = run_pass(&self.db, self.rules, run);
+            at = result.after.clone();
+            counters = result.counters.clone();
+            results.push((step, result));
+            if result.failure.is_some() {
+                break;
+            }
+        }
+        Ok(results)
+    }
+
+    /// Passes in order, pipelines taken apart, steps left out whose condition does not hold.
+    fn flatten(&self, names: &[Sym]) -> Result<Vec<Step>, RunError> {
+        let names: Vec<Sym> =
+            if names.is_empty() { self.default_pipeline().into_iter().collect() } else { names.to_vec() };
+        let mut steps = Vec::new();
+        for name in names {
+            self.expand(name, None, &mut steps, 0)?;
+        }
+        Ok(steps)
+    }
+
+    fn expand(&self, name: Sym, told: Option<Sym>, steps: &mut Vec<Step>, depth: usize) -> Result<(), RunError> {
+        if depth > NESTED_PIPELINES {
+            return Err(RunError::Recursive(name));
+        }
+        let live = db::live(&self.db, self.rules);
+        let has = |kind| !live.keys(kind, name).is_empty();
+        if let Some(kind) = [Kind::Pass, Kind::Chain, Kind::Lint, Kind::Order].into_iter().find(|&kind| has(kind)) {
+            steps.push(Step { kind, name, fresh: told.is_none(), told: told.unwrap_or(name) });
+            return Ok(());
+        }
+        // The keyword stands for all lints.
+        if !has(Kind::Pipeline) && name == crate::lang::syntax::print::keyword(Kind::Lint) {
+            let lints = live.names(Kind::Lint);
+            steps.extend(lints.map(|name| Step { kind: Kind::Lint, name, fresh: false, told: name }));
+            return Ok(());
+        }
+        if !has(Kind::Pipeline) {
+            return Err(RunError::UnknownPass { name, known: self.runnable() });
+        }
+        let first = steps.len();
+        for inner in self.pipeline(name) {
+            // A pipeline of pipelines tells the inner names.
+            let leaf = live.keys(Kind::Pipeline, inner).is_empty();
+            let only_leaves = self.pipeline(name).iter().all(|n| live.keys(Kind::Pipeline, *n).is_empty());
+            self.expand(inner, if leaf && only_leaves && depth > 0 { Some(name) } else { None }, steps, depth + 1)?;
+        }
+        if let Some(step) = steps.get_mut(first) {
+            step.fresh = true;
+        }
+        Ok(())
+    }
+
+    /// The first pipeline that is no step of another one.
+    fn default_pipeline(&self) -> Option<Sym> {
+        let live = db::live(&self.db, self.rules);
+        let entry = |name| db::entry(&self.db, self.rules, EntryName::new(&self.db, Kind::Pipeline, name));
+        let mut inner = std::collections::HashSet::new();
+        for name in live.names(Kind::Pipeline) {
+            if let Some(Entry::Pipeline { steps, .. }) = entry(name).as_deref() {
+                inner.extend(steps.iter().map(|(step, _)| *step));
+            }
+        }
+        live.names(Kind::Pipeline).find(|name| !inner.contains(name))
+    }
+
+    /// The steps of a pipeline whose conditions hold.
+    fn pipeline(&self, name: Sym) -> Vec<Sym> {
+        let linked = db::program(&self.db, self.rules, Roots::of(&self.db, [(Kind::Pipeline, name)]));
+        let Some(id) = linked.0.entry(Kind::Pipeline, name) else { return Vec::new() };
+        let Some(hir) = db::entry(&self.db, self.rules, EntryName::new(&self.db, Kind::Pipeline, name)) else {
+            return Vec::new();
+        };
+        let Entry::Pipeline { steps, .. } = &*hir else { return Vec::new() };
+        let empty = crate::graph::Builder::default().finish();
+        let mut machine = Machine::over(&linked.0, &NoHost, &empty, GraphId::ROOT);
+        steps
+            .iter()
+            .filter(|(_, condition)| condition.is_none_or(|c| machine.test(id, c, &[]).unwrap_or(false)))
+            .map(|(name, _)| *name)
+            .collect()
+    }
+}

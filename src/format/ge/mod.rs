@@ -1,0 +1,100 @@
+//! Files of the GE compiler: text dumps, serialized models and offline models, over one set of messages.
+//!
+//! The road in: bytes, messages ([`text`], [`binary`], [`om`]), snapshot ([`assemble`]). The road out: snapshot, messages
+//! ([`disassemble`]), bytes.
+
+mod assemble;
+mod binary;
+mod desc;
+mod disassemble;
+mod edges;
+mod groups;
+mod message;
+mod names;
+mod om;
+mod port_names;
+mod text;
+mod unknown;
+
+use std::sync::Arc;
+
+pub use om::MAGIC as OM_MAGIC;
+/// What the reader of the other kind of text dump builds on.
+pub(super) use {
+    desc::compression,
+    message::{DetailFields, GraphMsg, ModelMsg, OpMsg, Pool, Text},
+    names::DTYPE,
+    text::Scan,
+};
+
+use super::{Format, FormatError, FormatWarning, Loaded, Place};
+use crate::graph::Snapshot;
+
+/// What our writers need beside the snapshot.
+struct GeOrigin {
+    loaded: Snapshot,
+    notes: assemble::Origin,
+}
+
+/// Reads a `ge_proto` text dump.
+pub fn load_text(data: &[u8]) -> Result<Loaded, FormatError> {
+    let (model, warnings) = text::read(data)?;
+    finish(model, Format::GeText, warnings, &|offset| Place::of(data, offset))
+}
+
+/// Reads a serialized model.
+pub fn load_binary(data: &[u8]) -> Result<Loaded, FormatError> {
+    let (model, warnings) = binary::read(data, 0)?;
+    finish(model, Format::GeBinary, warnings, &Place::Byte)
+}
+
+/// Reads the graph of an offline model.
+pub fn load_om(data: &[u8]) -> Result<Loaded, FormatError> {
+    let (model, warnings) = om::read(data)?;
+    finish(model, Format::Om, warnings, &Place::Byte)
+}
+
+pub(super) fn finish(
+    model: message::ModelMsg<'_>,
+    format: Format,
+    mut warnings: Vec<FormatWarning>,
+    place: &dyn Fn(usize) -> Place,
+) -> Result<Loaded, FormatError> {
+    let (snapshot, notes, more) = assemble::assemble(model, place)?;
+    warnings.extend(more);
+    let origin = GeOrigin { loaded: snapshot.clone(), notes };
+    Ok(Loaded { snapshot, format, warnings, origin: Some(Arc::new(origin)) })
+}
+
+/// A file and what could not be said in it.
+pub type Saved = (Vec<u8>, Vec<FormatWarning>);
+
+/// Writes a text dump. Of `origin` only what a GE file left there is used.
+pub fn save_text(origin: &Loaded, now: &Snapshot) -> Saved {
+    let (text, skipped) = text::print(&messages(origin, now));
+    (text.into_bytes(), left_out(skipped, "of a binary file have no name in a text dump"))
+}
+
+/// Writes a serialized model.
+pub fn save_binary(origin: &Loaded, now: &Snapshot) -> Result<Saved, FormatError> {
+    /// Protobuf's own ceiling for one message.
+    const MOST: usize = i32::MAX as usize;
+    let (bytes, skipped) = binary::write(&messages(origin, now));
+    if bytes.len() > MOST {
+        let message =
+            format!("the model needs {} bytes, but one protobuf message holds at most {MOST}", bytes.len());
+        return Err(FormatError::new("format::too_large", message).with_help("write a text dump instead"));
+    }
+    Ok((bytes, left_out(skipped, "of a text dump have no number in a binary file")))
+}
+
+fn left_out(count: usize, why: &str) -> Vec<FormatWarning> {
+    let message = format!("{count} unknown fields {why} and are left out");
+    let warning = FormatWarning { code: "format::left_out", message, place: Place::None };
+    (count > 0).then_some(warning).into_iter().collect()
+}
+
+fn messages<'s>(origin: &'s Loaded, now: &'s Snapshot) -> message::ModelMsg<'s> {
+    let ge = origin.origin.as_ref().and_then(|origin| origin.downcast_ref::<GeOrigin>());
+    disassemble::disassemble(now, ge.map(|ge| (&ge.loaded, &ge.notes)))
+}

@@ -1,0 +1,428 @@
+//! Statements.
+
+use std::sync::Arc;
+
+use super::code::Code;
+use super::edits::attr_value;
+use super::{EntryId, Failure, Machine, Subject, Value};
+use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder};
+use crate::lang::hir::{Block, ChainStep, Entry, ExprId, Insert, Statement, TextId};
+use crate::lang::syntax::ast::Kind;
+
+/// An anchor that a checker puts into the conflict set.
+#[derive(Clone, Debug)]
+pub struct Isolated {
+    pub entry: EntryId,
+    pub anchor: Anchor,
+    pub reason: Option<TextId>,
+    /// The frame of the statement, to render the reason with.
+    pub frame: Arc<[Value]>,
+}
+
+/// A finding of a `report` statement.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub entry: EntryId,
+    /// Nodes, anchors, graphs.
+    pub places: Vec<Value>,
+    pub message: TextId,
+    pub help: Option<TextId>,
+    /// The frame of the statement, to render the texts with.
+    pub frame: Arc<[Value]>,
+}
+
+/// How a chain ended.
+#[derive(Clone, Debug)]
+pub enum ChainEnd {
+    /// The chain is not for this node.
+    Elsewhere,
+    /// A requirement failed: its place among the steps, its name, and what renders its texts.
+    Kept {
+        step: usize,
+        name: Sym,
+        otherwise: Option<TextId>,
+        help: Option<TextId>,
+        frame: Arc<[Value]>,
+    },
+    Done,
+}
+
+/// What follows a statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Next,
+    /// The body ends.
+    Stop,
+}
+
+impl<'a> Machine<'a> {
+    /// Runs a block of an item in a frame that starts with `frame`, and gives what it gives. `stop` ends the block.
+    pub fn run(&mut self, entry: EntryId, block: &Block, frame: &[Value]) -> Result<Value, Failure> {
+        let program = self.program;
+        let Some(linked) = program.linked(entry) else { return Ok(Value::None) };
+        self.inside(&linked.code, |m, code| {
+            let base = m.enter(frame, code.locals);
+            let result = m.block(code, block, base);
+            m.leave(base);
+            result.map(|_| std::mem::take(&mut m.given))
+        })
+    }
+
+    /// Builds the table of `symbols NAME` for a target graph.
+    pub fn build_symbols(&mut self, symbols: Sym, target: GraphId) -> Result<Symbols, Failure> {
+        let program = self.program;
+        let Some(linked) = program.entry(Kind::Symbols, symbols).and_then(|id| program.linked(id)) else {
+            return Err(Failure::mechanism("unknown", format!("there are no symbols `{symbols}`")));
+        };
+        let Entry::Symbols { block, .. } = &*linked.entry else { return Ok(Symbols::default()) };
+        let anchors = if target == GraphId::ROOT { self.anchor_count() } else { 0 };
+        let outer = self.builder.replace(SymbolsBuilder::with_capacity(anchors));
+        let result = self.run(linked.code.entry, block, &[Value::Graph(target)]);
+        let built = std::mem::replace(&mut self.builder, outer).unwrap_or_default();
+        result.map(|_| built.finish(&self.edit))
+    }
+
+    /// Runs `action NAME`, and gives the node that it gives.
+    pub fn run_action(&mut self, action: Sym, args: &[Value]) -> Result<Value, Failure> {
+        let program = self.program;
+        let linked = program.entry(Kind::Action, action).and_then(|id| program.linked(id));
+        let Some((linked, Entry::Action { block, .. })) = linked.map(|linked| (linked, &*linked.entry))
+        else {
+            return Err(Failure::mechanism("unknown", format!("there is no action `{action}`")));
+        };
+        if !self.descend() {
+            return self.settle(Value::None);
+        }
+        let result = self.run(linked.code.entry, block, args);
+        self.calls -= 1;
+        result
+    }
+
+    /// Runs `chain NAME` on a node.
+    pub fn run_chain(&mut self, chain: Sym, node: NodeId) -> Result<ChainEnd, Failure> {
+        let program = self.program;
+        let linked = program.entry(Kind::Chain, chain).and_then(|id| program.linked(id));
+        let Some((linked, Entry::Chain(chain))) = linked.map(|linked| (linked, &*linked.entry)) else {
+            return Err(Failure::mechanism("unknown", format!("there is no chain `{chain}`")));
+        };
+        self.inside(&linked.code, |m, code| {
+            let base = m.enter(&[Value::Graph(m.root), Value::Node(node)], code.locals);
+            let result = m.chain_steps(code, chain, base);
+            m.leave(base);
+            result
+        })
+    }
+
+    fn chain_steps(
+        &mut self,
+        code: &Code,
+        chain: &crate::lang::hir::Chain,
+        base: usize,
+    ) -> Result<ChainEnd, Failure> {
+        if let Some(condition) = chain.subject.condition
+            && !self.holds(code, condition, base)?
+        {
+            return Ok(ChainEnd::Elsewhere);
+        }
+        for (at, step) in chain.steps.iter().enumerate() {
+            match *step {
+                ChainStep::Let { local, value } => {
+                    let value = self.value(code, value, base)?;
+                    self.stack[base + local as usize] = value;
+                }
+                ChainStep::Require { name, condition, otherwise, help } => {
+                    if !self.holds(code, condition, base)? {
+                        let frame = self.frame(code, base);
+                        return Ok(ChainEnd::Kept { step: at, name, otherwise, help, frame });
+                    }
+                }
+            }
+        }
+        self.block(code, &chain.then, base)?;
+        Ok(ChainEnd::Done)
+    }
+
+    /// Does `body` with the item of `code` as the maker of edits; a failure gets the item's name.
+    fn inside<T>(
+        &mut self,
+        code: &Code,
+        body: impl FnOnce(&mut Self, &Code) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let outer = std::mem::replace(&mut self.current, code.entry);
+        let result = body(self, code);
+        self.current = outer;
+        result.map_err(|failure| Failure { entry: failure.entry.or(Some(code.entry)), ..failure })
+    }
+
+    fn frame(&self, code: &Code, base: usize) -> Arc<[Value]> {
+        let end = (base + code.locals as usize).min(self.stack.len());
+        self.stack[base..end].into()
+    }
+
+    fn value(&mut self, code: &Code, id: ExprId, base: usize) -> Result<Value, Failure> {
+        let value = self.expr(code, id, base);
+        self.settle(value)
+    }
+
+    fn holds(&mut self, code: &Code, id: ExprId, base: usize) -> Result<bool, Failure> {
+        let holds = self.traced_condition(code, id, base);
+        self.settle(holds)
+    }
+
+    /// The value as what a statement needs. None here is a fault of the rule or of the graph, not a silent no-op.
+    fn needed<T>(
+        &mut self,
+        code: &Code,
+        id: ExprId,
+        base: usize,
+        (statement, what): (&str, &str),
+        convert: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, Failure> {
+        let value = self.value(code, id, base)?;
+        convert(&value).ok_or_else(|| {
+            Failure::mechanism("none", format!("`{statement}` needs {what}, but there is none"))
+        })
+    }
+
+    fn anchor(&mut self, code: &Code, id: ExprId, base: usize, statement: &str) -> Result<Anchor, Failure> {
+        self.needed(code, id, base, (statement, "an anchor"), Value::as_anchor)
+    }
+
+    fn a_node(&mut self, code: &Code, id: ExprId, base: usize, statement: &str) -> Result<NodeId, Failure> {
+        self.needed(code, id, base, (statement, "a node"), Value::as_node)
+    }
+
+    fn subject(&mut self, code: &Code, id: ExprId, base: usize) -> Result<Subject, Failure> {
+        self.needed(code, id, base, ("set", "a node, an anchor or a graph"), |value| match value {
+            Value::Node(node) => Some(Subject::Node(*node)),
+            Value::Graph(graph) => Some(Subject::Graph(*graph)),
+            other => other.as_anchor().map(Subject::Anchor),
+        })
+    }
+
+    fn block(&mut self, code: &Code, block: &Block, base: usize) -> Result<Flow, Failure> {
+        for statement in block {
+            if self.statement(code, statement, base)? == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn statement(&mut self, code: &Code, statement: &Statement, base: usize) -> Result<Flow, Failure> {
+        match statement {
+            Statement::Let { local, value } => {
+                let value = self.value(code, *value, base)?;
+                self.stack[base + *local as usize] = value;
+            }
+            Statement::If { arms, otherwise } => {
+                for (condition, block) in arms {
+                    if self.holds(code, *condition, base)? {
+                        return self.block(code, block, base);
+                    }
+                }
+                return self.block(code, otherwise, base);
+            }
+            Statement::For { local, list, body } => return self.for_loop(code, *local, *list, body, base),
+            Statement::Stop => return Ok(Flow::Stop),
+            Statement::Do { bind, action, args } => {
+                let mut values = Vec::with_capacity(args.len());
+                for &arg in args {
+                    values.push(self.value(code, arg, base)?);
+                }
+                let given = self.run_action(*action, &values)?;
+                if let Some(local) = bind {
+                    self.stack[base + *local as usize] = given;
+                }
+            }
+            Statement::Give(value) => {
+                self.given = self.value(code, *value, base)?;
+                return Ok(Flow::Stop);
+            }
+            Statement::Isolate { target, reason } => {
+                let anchor = self.anchor(code, *target, base, "isolate")?;
+                let frame = self.frame(code, base);
+                self.isolated.push(Isolated { entry: code.entry, anchor, reason: *reason, frame });
+            }
+            Statement::Found(anchor) => {
+                let anchor = self.anchor(code, *anchor, base, "found")?;
+                self.group(|builder| builder.found(anchor))?;
+            }
+            Statement::Join { anchor, to } => {
+                let anchor = self.anchor(code, *anchor, base, "join")?;
+                let to = self.anchor(code, *to, base, "join")?;
+                self.group(|builder| builder.join(anchor, to))?;
+            }
+            Statement::Unite { anchor, with } => {
+                let anchor = self.anchor(code, *anchor, base, "unite")?;
+                let with = self.anchor(code, *with, base, "unite")?;
+                self.group(|builder| builder.unite(anchor, with))?;
+            }
+            Statement::Fail(text) => {
+                let frame = self.frame(code, base);
+                let cause = super::Cause::Text { text: *text, frame };
+                return Err(Failure { cause, entry: Some(code.entry), places: Vec::new() });
+            }
+            Statement::Report { places, message, help } => {
+                let mut values = Vec::with_capacity(places.len());
+                for &place in places {
+                    values.push(self.value(code, place, base)?);
+                }
+                let frame = self.frame(code, base);
+                let (message, help) = (*message, *help);
+                self.reports.push(Report { entry: code.entry, places: values, message, help, frame });
+            }
+            Statement::Insert(insert) => self.insert_statement(code, insert, base)?,
+            Statement::Delete(node) => {
+                let node = self.a_node(code, *node, base, "delete")?;
+                self.delete(node)?;
+            }
+            Statement::Connect { from, to } => {
+                let from = self.anchor(code, *from, base, "connect")?;
+                let to = self.anchor(code, *to, base, "connect")?;
+                let (Anchor::Out(from), Anchor::In(to)) = (from, to) else {
+                    let message = "`connect` goes from an output to an input";
+                    return Err(Failure::mechanism("direction", message).at([from, to]));
+                };
+                self.connect(from, to)?;
+            }
+            Statement::Cut(input) => match self.anchor(code, *input, base, "cut")? {
+                Anchor::In(input) => self.cut(input)?,
+                output => return Err(Failure::mechanism("direction", "`cut` takes an input").at([output])),
+            },
+            Statement::Link { from, to } => {
+                let from = self.a_node(code, *from, base, "link")?;
+                let to = self.a_node(code, *to, base, "link")?;
+                self.link(from, to)?;
+            }
+            Statement::Unlink { from, to } => {
+                let from = self.a_node(code, *from, base, "unlink")?;
+                let to = self.a_node(code, *to, base, "unlink")?;
+                self.unlink(from, to);
+            }
+            Statement::SetAttr { subject, key, ty, value } => {
+                let subject = self.subject(code, *subject, base)?;
+                let value = self.value(code, *value, base)?;
+                self.set_attr(subject, *key, attr_value(&value, *ty))?;
+            }
+            Statement::SetField { subject, field, value } => {
+                let subject = self.subject(code, *subject, base)?;
+                let value = self.value(code, *value, base)?;
+                self.set_field(subject, *field, &value)?;
+            }
+            Statement::Sort { order } => {
+                let host = self.host;
+                host.sort(self, *order)?;
+            }
+            Statement::Apply { chain, to } => {
+                let node = self.a_node(code, *to, base, "apply")?;
+                let host = self.host;
+                host.apply(self, *chain, node)?;
+            }
+            Statement::Resolve { symbols, graph, local, body } => {
+                let target = self.needed(code, *graph, base, ("resolve", "a graph"), Value::as_graph)?;
+                let host = self.host;
+                let slot = base + *local as usize;
+                host.resolve(self, *symbols, target, &mut |m, anchor| {
+                    let Some(place) = m.stack.get_mut(slot) else {
+                        let message = "`resolve` was answered with another machine";
+                        return Err(Failure::mechanism("host", message));
+                    };
+                    *place = anchor.into();
+                    m.block(code, body, base).map(|_| ())
+                })?;
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// The list is taken before the loop starts: the body may change what it was made of.
+    fn for_loop(
+        &mut self,
+        code: &Code,
+        local: u32,
+        list: ExprId,
+        body: &Block,
+        base: usize,
+    ) -> Result<Flow, Failure> {
+        let slot = base + local as usize;
+        if !Self::is_lazy(code, list) {
+            let list = self.value(code, list, base)?;
+            for element in list.elements() {
+                self.stack[slot] = element;
+                if self.block(code, body, base)? == Flow::Stop {
+                    return Ok(Flow::Stop);
+                }
+            }
+            return Ok(Flow::Next);
+        }
+        let mut elements = self.loops.pop().unwrap_or_default();
+        self.each(code, list, base, &mut |_, value| {
+            elements.push(value);
+            true
+        });
+        let mut result = self.settle(Flow::Next);
+        for element in elements.drain(..) {
+            if !matches!(result, Ok(Flow::Next)) {
+                break;
+            }
+            self.stack[slot] = element;
+            result = self.block(code, body, base);
+        }
+        self.loops.push(elements);
+        result
+    }
+
+    fn group(
+        &mut self,
+        step: impl FnOnce(&mut SymbolsBuilder) -> Result<(), SymbolError>,
+    ) -> Result<(), Failure> {
+        let Some(builder) = &mut self.builder else {
+            return Err(Failure::mechanism("no-symbols", "groups are made inside `symbols` alone"));
+        };
+        let Err(error) = step(builder) else { return Ok(()) };
+        let (code, anchor, what) = match error {
+            SymbolError::Unregistered(anchor) => ("unregistered", anchor, "is in no group yet"),
+            SymbolError::TwoSymbols(anchor) => ("two-symbols", anchor, "is in another group already"),
+        };
+        let label = self.label(anchor).unwrap_or_default();
+        Err(Failure::mechanism(code, format!("`{label}` {what}")).at([anchor]))
+    }
+
+    fn insert_statement(&mut self, code: &Code, insert: &Insert, base: usize) -> Result<(), Failure> {
+        let op = self
+            .needed(code, insert.op, base, ("insert", "an operator type"), |op| op.as_str().map(Sym::new))?;
+        let behind = match insert.behind {
+            Some(behind) => Some(self.a_node(code, behind, base, "insert")?),
+            None => None,
+        };
+        let graph = match insert.graph {
+            Some(graph) => self.needed(code, graph, base, ("insert", "a graph"), Value::as_graph)?,
+            None => behind.and_then(|node| self.node(node)).map_or(self.root, |node| node.graph),
+        };
+        let inputs = self.port_count(code, insert.inputs, base)?;
+        let outputs = self.port_count(code, insert.outputs, base)?;
+        let name = match &insert.named {
+            Some(parts) => self.parts(code, parts, base),
+            None => op.as_str().to_owned(),
+        };
+        let name = self.settle(name)?;
+        let node = self.insert(graph, op, &name, behind, (inputs, outputs))?;
+        if let Some(local) = insert.bind {
+            self.stack[base + local as usize] = Value::Node(node);
+        }
+        Ok(())
+    }
+
+    fn port_count(&mut self, code: &Code, count: Option<ExprId>, base: usize) -> Result<usize, Failure> {
+        let Some(count) = count else { return Ok(1) };
+        let count = self.needed(code, count, base, ("insert", "a number of ports"), Value::as_int)?;
+        match usize::try_from(count) {
+            Ok(count) if count <= MAX_PORTS => Ok(count),
+            _ => Err(Failure::mechanism("ports", format!("a node cannot have {count} ports"))),
+        }
+    }
+}
+
+/// More ports than any model has; keeps a wrong number from taking all memory.
+const MAX_PORTS: usize = 1 << 24;

@@ -1,0 +1,564 @@
+//! Evaluation of expressions.
+
+use std::cmp::Ordering;
+
+use super::code::{Code, NONE, Op};
+use super::memo::Key;
+use super::program::Data;
+use super::stream::End;
+use super::trace::EventKind;
+use super::{EntryId, Machine, Value};
+use crate::graph::{AttrValue, Attrs, ListItems, ListValue, Sym};
+use crate::lang::hir::{Arith, Compare, Each, Entry, ExprId};
+use crate::lang::syntax::ast::{AttrType, Quantifier};
+
+impl<'a> Machine<'a> {
+    /// The value of expression `id` in the frame at `base`.
+    pub(super) fn expr(&mut self, code: &Code, id: ExprId, base: usize) -> Value {
+        match &code.ops[id as usize] {
+            Op::Const(value) => value.clone(),
+            Op::Local(local) => self.stack[base + *local as usize].clone(),
+            &Op::Fact { fact, base: of, a, b } => self.fact(code, id, fact, [of, a, b], base),
+            &Op::Attr { base: of, keys, ty } => {
+                let subject = self.expr(code, of, base);
+                let keys = code.keys(keys);
+                self.see_subject(&subject);
+                match self.attrs(&subject) {
+                    Some(attrs) => attr_value(attrs, keys, ty),
+                    None => Value::None,
+                }
+            }
+            &Op::HasAttr { base: of, keys } => {
+                let subject = self.expr(code, of, base);
+                self.see_subject(&subject);
+                match self.attrs(&subject) {
+                    Some(attrs) => Value::Bool(code.keys(keys).iter().any(|&key| attrs.contains(key))),
+                    None => Value::None,
+                }
+            }
+            &Op::HasMark { base: of, mark } => match self.expr(code, of, base).as_anchor() {
+                Some(anchor) => Value::Bool(self.marks.as_ref().is_some_and(|m| m.has(anchor, mark))),
+                None => Value::None,
+            },
+            &Op::Call { callee, args, lift } => self.invoke(code, id, callee, code.args(args), lift, base),
+            &Op::Walk { walk, mode, from } => {
+                let from = self.expr(code, from, base);
+                self.walk(code.entry, id, walk, mode, from)
+            }
+            &Op::Table { table, key } => {
+                let key = self.expr(code, key, base);
+                match self.program.linked(table).map(|linked| &linked.data) {
+                    Some(Data::Table(rows)) if !key.is_none() => rows.get(&key).cloned().unwrap_or_default(),
+                    _ => Value::None,
+                }
+            }
+            &Op::Matrix { matrix, row, column } => {
+                let (row, column) = (self.expr(code, row, base), self.expr(code, column, base));
+                self.cell(matrix, &row, &column)
+            }
+            Op::Not(_)
+            | Op::And(..)
+            | Op::Or(..)
+            | Op::Compare { .. }
+            | Op::InList { .. }
+            | Op::InSet { .. }
+            | Op::InConsts { .. }
+            | Op::IsNone { .. } => Value::Bool(self.condition(code, id, base)),
+            &Op::Negate(x) => match self.expr(code, x, base) {
+                Value::Int(i) => Value::Int(i.saturating_neg()),
+                Value::Float(f) => Value::Float(-f),
+                _ => Value::None,
+            },
+            &Op::Coalesce(a, b) => match self.expr(code, a, base) {
+                Value::None => self.expr(code, b, base),
+                value => value,
+            },
+            &Op::Arith { op, left, right } => {
+                let (left, right) = (self.expr(code, left, base), self.expr(code, right, base));
+                arith(op, &left, &right)
+            }
+            &Op::Concat(left, right) => self.concat(code, id, left, right, base),
+            Op::Range(..) => self.range(code, id, base),
+            &Op::If { condition, then, otherwise } => {
+                let chosen = if self.traced_condition(code, condition, base) { then } else { otherwise };
+                self.expr(code, chosen, base)
+            }
+            &Op::Match { value, arms } => match self.expr(code, value, base) {
+                Value::Enum { variant, .. } => match code.args(arms).get(variant as usize) {
+                    Some(&arm) => self.expr(code, arm, base),
+                    None => Value::None,
+                },
+                _ => Value::None,
+            },
+            &Op::First { cases, otherwise } => {
+                let mut taken = otherwise;
+                let mut number = None;
+                for (at, case) in (0u32..).zip(code.args(cases).chunks_exact(2)) {
+                    if self.traced_condition(code, case[0], base) {
+                        (taken, number) = (case[1], Some(at));
+                        break;
+                    }
+                }
+                self.note(code.entry, id, || (EventKind::Case(number), Value::None));
+                if taken == NONE { Value::None } else { self.expr(code, taken, base) }
+            }
+            &Op::Let { local, value, body } => {
+                let value = self.expr(code, value, base);
+                self.stack[base + local as usize] = value;
+                self.expr(code, body, base)
+            }
+            Op::List(items) => {
+                let items = code.args(*items);
+                Value::list(items.iter().map(|&item| self.expr(code, item, base)).collect())
+            }
+            &Op::Index { list, index } => {
+                let list = self.expr(code, list, base);
+                match self.expr(code, index, base).as_int().map(usize::try_from) {
+                    Some(Ok(index)) => list.at(index).unwrap_or_default(),
+                    _ => Value::None,
+                }
+            }
+            &Op::Quantifier { kind, local, list, condition } => {
+                self.quantifier(code, kind, base + local as usize, [list, condition], base)
+            }
+            Op::Where { .. } => self.collect(code, id, base),
+            &Op::Each { kind, local, list, value } => {
+                self.each_kind(code, id, kind, base + local as usize, [list, value], base)
+            }
+            &Op::Symbols { symbols, graph } => {
+                let Value::Graph(target) = self.expr(code, graph, base) else { return Value::None };
+                self.see_everything();
+                let host = self.host;
+                let table = host.symbols(self, symbols, target);
+                table.map_or_else(|failure| self.postpone(failure), Value::Symbols)
+            }
+            &Op::Conflicts { graph, table } => {
+                let (graph, table) = (self.expr(code, graph, base), self.expr(code, table, base));
+                let (Value::Graph(target), Value::Symbols(table)) = (graph, table) else {
+                    return Value::None;
+                };
+                self.see_everything();
+                let host = self.host;
+                let answer = host.conflicts(self, target, &table);
+                answer.map_or_else(|failure| self.postpone(failure), Value::Bool)
+            }
+            &Op::Counter(name) => {
+                let counter = self.counters.entry(name).or_insert(0);
+                *counter += 1;
+                Value::Int(*counter - 1)
+            }
+        }
+    }
+
+    /// Whether expression `id` is true.
+    pub(super) fn condition(&mut self, code: &Code, id: ExprId, base: usize) -> bool {
+        match code.ops[id as usize] {
+            Op::Not(x) => !self.condition(code, x, base),
+            Op::And(a, b) => self.condition(code, a, base) && self.condition(code, b, base),
+            Op::Or(a, b) => self.condition(code, a, base) || self.condition(code, b, base),
+            Op::Compare { op, left, right } => {
+                let (left, right) = (self.expr(code, left, base), self.expr(code, right, base));
+                let holds = compare(op, &left, &right);
+                self.note(code.entry, id, || (EventKind::Compare { left, right }, Value::Bool(holds)));
+                holds
+            }
+            Op::InList { value, list, negated } => {
+                let value = self.expr(code, value, base);
+                self.is_in(code, &value, list, base) != negated
+            }
+            Op::InSet { value, set, negated } => {
+                let value = self.expr(code, value, base);
+                match self.program.linked(set).map(|linked| &linked.data) {
+                    Some(Data::Set(set)) => set.contains(&value) != negated,
+                    _ => negated,
+                }
+            }
+            Op::InConsts { value, set, negated } => {
+                let value = self.expr(code, value, base);
+                code.set(set).contains(&value) != negated
+            }
+            Op::IsNone { value, negated } => self.expr(code, value, base).is_none() != negated,
+            Op::If { condition, then, otherwise } => {
+                let chosen = if self.traced_condition(code, condition, base) { then } else { otherwise };
+                self.condition(code, chosen, base)
+            }
+            _ => self.expr(code, id, base).is_true(),
+        }
+    }
+
+    /// A condition that decides what is evaluated next: `explain` shows it.
+    #[inline]
+    pub(super) fn traced_condition(&mut self, code: &Code, id: ExprId, base: usize) -> bool {
+        let holds = self.condition(code, id, base);
+        self.note(code.entry, id, || (EventKind::Condition, Value::Bool(holds)));
+        holds
+    }
+
+    #[inline]
+    pub(super) fn note(
+        &mut self,
+        entry: EntryId,
+        id: ExprId,
+        event: impl FnOnce() -> (EventKind, Value),
+    ) -> Option<usize> {
+        let trace = self.trace.as_mut()?;
+        let (kind, value) = event();
+        trace.push(entry, id, kind, value)
+    }
+
+    /// Keeps a failure for the statement that asked.
+    fn postpone(&mut self, failure: super::Failure) -> Value {
+        self.pending.get_or_insert(failure);
+        Value::None
+    }
+
+    fn cell(&self, matrix: EntryId, row: &Value, column: &Value) -> Value {
+        let (Some(row), Some(column)) = (row.as_variant(), column.as_variant()) else { return Value::None };
+        match self.program.linked(matrix).map(|linked| &*linked.entry) {
+            Some(Entry::Matrix { result, cells, .. }) => {
+                match cells.get(row as usize).and_then(|r| r.get(column as usize)) {
+                    Some(&variant) => Value::Enum { ty: *result, variant },
+                    None => Value::None,
+                }
+            }
+            _ => Value::None,
+        }
+    }
+
+    fn invoke(
+        &mut self,
+        code: &Code,
+        id: ExprId,
+        callee: EntryId,
+        args: &[ExprId],
+        lift: u32,
+        base: usize,
+    ) -> Value {
+        let program = self.program;
+        let Some(linked) = program.linked(callee) else { return Value::None };
+        let Data::Fn { value } = linked.data else { return Value::None };
+        // The arguments go straight to where the new frame will be.
+        let frame = self.stack.len();
+        for &arg in args {
+            let value = self.expr(code, arg, base);
+            self.stack.push(value);
+        }
+        let lifted = |(at, value): (u32, &Value)| at < u32::BITS && lift >> at & 1 == 1 && value.is_none();
+        if (lift != 0 && (0..).zip(&self.stack[frame..]).any(lifted)) || !self.descend() {
+            self.leave(frame);
+            return Value::None;
+        }
+        let key = if linked.memo { Key::new(callee.0, 0, &self.stack[frame..]) } else { None };
+        let result = match key.and_then(|key| self.recall(&key)) {
+            Some(value) => value,
+            None => {
+                let mark = self.reads.as_ref().map(|reads| (reads.nodes.len(), reads.everything));
+                let event = self.begin_call(code.entry, id, callee, frame);
+                self.stack.resize(frame + (linked.code.locals as usize).max(args.len()), Value::None);
+                let result = self.expr(&linked.code, value, frame);
+                self.end_call(event, &result);
+                if let Some(key) = key {
+                    self.remember(key, &result, mark);
+                }
+                result
+            }
+        };
+        self.calls -= 1;
+        self.leave(frame);
+        result
+    }
+
+    /// A memoized result. None while a trace wants to see how it comes about.
+    pub(super) fn recall(&mut self, key: &Key) -> Option<Value> {
+        if self.trace.as_ref().is_some_and(|trace| trace.events.len() < super::trace::TRACE_LIMIT) {
+            return None;
+        }
+        let (value, reads) = self.memo.get(key, self.epoch())?;
+        if let Some(log) = &mut self.reads {
+            log.nodes.extend_from_slice(reads?);
+        }
+        Some(value.clone())
+    }
+
+    /// Memoizes a result; `mark` is where its reads begin in the log. A result that read more than can be named
+    /// is not remembered while reads are recorded.
+    pub(super) fn remember(&mut self, key: Key, value: &Value, mark: Option<(usize, bool)>) {
+        if self.pending.is_some() {
+            return;
+        }
+        let reads = match (&self.reads, mark) {
+            (Some(log), Some((from, _))) if log.everything => {
+                debug_assert!(from <= log.nodes.len());
+                return;
+            }
+            (Some(log), Some((from, _))) => {
+                let mut reads = log.nodes[from.min(log.nodes.len())..].to_vec();
+                reads.sort_unstable();
+                reads.dedup();
+                Some(reads.into())
+            }
+            _ => None,
+        };
+        self.memo.put(key, self.epoch(), value.clone(), reads);
+    }
+
+    pub(super) fn begin_call(
+        &mut self,
+        entry: EntryId,
+        id: ExprId,
+        callee: EntryId,
+        frame: usize,
+    ) -> Option<usize> {
+        let args = match &self.trace {
+            Some(_) => self.stack[frame..].to_vec(),
+            None => return None,
+        };
+        let event = self.note(entry, id, || (EventKind::Call { callee, args }, Value::None));
+        if let Some(trace) = &mut self.trace {
+            trace.depth += 1;
+        }
+        event
+    }
+
+    pub(super) fn end_call(&mut self, event: Option<usize>, value: &Value) {
+        if let Some(trace) = &mut self.trace {
+            trace.depth = trace.depth.saturating_sub(1);
+            if let Some(event) = event.and_then(|at| trace.events.get_mut(at)) {
+                event.value = value.clone();
+            }
+        }
+    }
+
+    fn concat(&mut self, code: &Code, id: ExprId, left: ExprId, right: ExprId, base: usize) -> Value {
+        if Self::is_lazy(code, left) {
+            return self.collect(code, id, base);
+        }
+        let (left, right) = (self.expr(code, left, base), self.expr(code, right, base));
+        if let (Some(a), Some(b)) = (left.as_str(), right.as_str()) {
+            return Value::text(&[a, b].concat());
+        }
+        if left.len().is_none() || right.len().is_none() {
+            return Value::None;
+        }
+        Value::list(left.elements().chain(right.elements()).collect())
+    }
+
+    fn range(&mut self, code: &Code, id: ExprId, base: usize) -> Value {
+        let &Op::Range(from, to) = &code.ops[id as usize] else { return Value::None };
+        let (from, to) = (self.expr(code, from, base), self.expr(code, to, base));
+        match (from.as_int(), to.as_int()) {
+            (Some(from), Some(to)) => {
+                Value::List(std::sync::Arc::new(super::List::new(super::Items::Range(from, to))))
+            }
+            _ => Value::None,
+        }
+    }
+
+    fn quantifier(
+        &mut self,
+        code: &Code,
+        kind: Quantifier,
+        slot: usize,
+        [list, condition]: [ExprId; 2],
+        base: usize,
+    ) -> Value {
+        let mut count = 0;
+        let mut found = Value::None;
+        let ended = self.each(code, list, base, &mut |m, value| {
+            m.stack[slot] = value;
+            let holds = m.traced_condition(code, condition, base);
+            match kind {
+                Quantifier::All => holds,
+                Quantifier::Any => !holds,
+                Quantifier::Count => {
+                    count += i64::from(holds);
+                    true
+                }
+                Quantifier::Find => {
+                    if holds {
+                        found = m.stack[slot].clone();
+                    }
+                    !holds
+                }
+            }
+        });
+        match kind {
+            Quantifier::All => Value::Bool(ended != End::Stopped),
+            Quantifier::Any => Value::Bool(ended == End::Stopped),
+            Quantifier::Count => Value::Int(count),
+            Quantifier::Find => found,
+        }
+    }
+
+    fn each_kind(
+        &mut self,
+        code: &Code,
+        id: ExprId,
+        kind: Each,
+        slot: usize,
+        [list, value]: [ExprId; 2],
+        base: usize,
+    ) -> Value {
+        match kind {
+            Each::Map | Each::FlatMap => self.collect(code, id, base),
+            Each::Sum => {
+                let mut sum = Value::Int(0);
+                let ended = self.each(code, list, base, &mut |m, element| {
+                    m.stack[slot] = element;
+                    let value = m.expr(code, value, base);
+                    sum = arith(Arith::Add, &sum, &value);
+                    true
+                });
+                if ended == End::Absent { Value::None } else { sum }
+            }
+            Each::MinBy | Each::MaxBy => {
+                let wanted = if kind == Each::MinBy { Ordering::Less } else { Ordering::Greater };
+                let mut best: Option<(Value, Value)> = None;
+                self.each(code, list, base, &mut |m, element| {
+                    m.stack[slot] = element.clone();
+                    let key = m.expr(code, value, base);
+                    if best.as_ref().is_none_or(|(least, _)| key.order(least) == Some(wanted)) {
+                        best = Some((key, element));
+                    }
+                    true
+                });
+                best.map_or(Value::None, |(_, element)| element)
+            }
+            Each::SortBy => {
+                let mut keyed: Vec<(Value, Value)> = Vec::new();
+                let ended = self.each(code, list, base, &mut |m, element| {
+                    m.stack[slot] = element.clone();
+                    let key = m.expr(code, value, base);
+                    keyed.push((key, element));
+                    true
+                });
+                if ended == End::Absent {
+                    return Value::None;
+                }
+                keyed.sort_by(|(a, _), (b, _)| total_order(a, b));
+                Value::list(keyed.into_iter().map(|(_, element)| element).collect())
+            }
+        }
+    }
+
+    fn see_subject(&mut self, subject: &Value) {
+        match subject {
+            Value::Node(node) => self.see(*node),
+            Value::Input(input) => self.see(input.node),
+            Value::Output(output) => self.see(output.node),
+            Value::Graph(_) => self.see_everything(),
+            _ => {}
+        }
+    }
+
+    /// The attributes of a node, a graph, or the tensor of an anchor.
+    pub(super) fn attrs(&self, subject: &Value) -> Option<&Attrs> {
+        match subject {
+            Value::Node(node) => self.node(*node).map(|node| &node.attrs),
+            Value::Graph(graph) => self.edit.get_graph(*graph).map(|graph| &graph.attrs),
+            other => self.desc(other.as_anchor()?).map(|desc| &desc.attrs),
+        }
+    }
+}
+
+/// An order for sorting: a float that is no number sorts behind all others.
+fn total_order(a: &Value, b: &Value) -> Ordering {
+    let nan = |v: &Value| matches!(v, Value::Float(f) if f.is_nan());
+    a.order(b).unwrap_or_else(|| nan(a).cmp(&nan(b)))
+}
+
+fn compare(op: Compare, left: &Value, right: &Value) -> bool {
+    match op {
+        Compare::Eq => return left == right,
+        Compare::Ne => return left != right,
+        _ if left.is_none() || right.is_none() => return false,
+        _ => {}
+    }
+    let Some(order) = left.order(right) else { return false };
+    match op {
+        Compare::Lt => order.is_lt(),
+        Compare::Le => order.is_le(),
+        Compare::Gt => order.is_gt(),
+        _ => order.is_ge(),
+    }
+}
+
+/// Integers saturate; division by zero gives none.
+fn arith(op: Arith, left: &Value, right: &Value) -> Value {
+    let floats = match (left, right) {
+        (&Value::Int(a), &Value::Int(b)) => {
+            return match op {
+                Arith::Add => Value::Int(a.saturating_add(b)),
+                Arith::Sub => Value::Int(a.saturating_sub(b)),
+                Arith::Mul => Value::Int(a.saturating_mul(b)),
+                Arith::Div if b != 0 => Value::Int(a.saturating_div(b)),
+                Arith::Rem if b != 0 => Value::Int(a.wrapping_rem(b)),
+                Arith::Div | Arith::Rem => Value::None,
+            };
+        }
+        (&Value::Float(a), &Value::Float(b)) => (a, b),
+        (&Value::Int(a), &Value::Float(b)) => (a as f64, b),
+        (&Value::Float(a), &Value::Int(b)) => (a, b as f64),
+        _ => return Value::None,
+    };
+    let (a, b) = floats;
+    match op {
+        Arith::Add => Value::Float(a + b),
+        Arith::Sub => Value::Float(a - b),
+        Arith::Mul => Value::Float(a * b),
+        Arith::Div if b != 0.0 => Value::Float(a / b),
+        Arith::Rem if b != 0.0 => Value::Float(a % b),
+        Arith::Div | Arith::Rem => Value::None,
+    }
+}
+
+/// The first of `keys` that has a value of the declared kind; else what an absent attribute reads as.
+fn attr_value(attrs: &Attrs, keys: &[Sym], ty: AttrType) -> Value {
+    let value = keys.iter().filter_map(|&key| attrs.get(key)).find_map(|value| convert(value, ty));
+    value.unwrap_or_else(|| match ty {
+        AttrType::Bool => Value::Bool(false),
+        AttrType::Int | AttrType::Float | AttrType::Str | AttrType::Any => Value::None,
+        _ => Value::list(Vec::new()),
+    })
+}
+
+fn convert(value: &AttrValue, ty: AttrType) -> Option<Value> {
+    Some(match (ty, value) {
+        (_, AttrValue::Other(other)) if !matches!(other.0, AttrValue::Other(_)) => {
+            return convert(&other.0, ty);
+        }
+        (AttrType::Bool, AttrValue::Bool(b)) => Value::Bool(*b),
+        (AttrType::Int, AttrValue::Int(i)) => Value::Int(*i),
+        (AttrType::Float, AttrValue::Float(f)) => Value::Float(f64::from(*f)),
+        (AttrType::Str, AttrValue::Str(bytes)) => string(bytes),
+        (_, AttrValue::List(list)) => return convert_list(list, ty),
+        _ => return None,
+    })
+}
+
+fn convert_list(list: &ListValue, ty: AttrType) -> Option<Value> {
+    let values = match (ty, &list.items) {
+        (
+            AttrType::ListInt | AttrType::ListStr | AttrType::ListBool | AttrType::ListFloat,
+            ListItems::Empty,
+        ) => Vec::new(),
+        (AttrType::ListInt, ListItems::Int(items)) => items.iter().map(|&i| Value::Int(i)).collect(),
+        (AttrType::ListBool, ListItems::Bool(items)) => items.iter().map(|&b| Value::Bool(b)).collect(),
+        (AttrType::ListStr, ListItems::Str(items)) => items.iter().map(|bytes| string(bytes)).collect(),
+        (AttrType::ListFloat, ListItems::Float(items)) => {
+            items.iter().map(|&f| Value::Float(f64::from(f))).collect()
+        }
+        _ => return None,
+    };
+    Some(Value::list(values))
+}
+
+/// A string of the file. Names that a rule or a type has interned need no copy; bytes that are not UTF-8 are
+/// shown as such.
+fn string(bytes: &[u8]) -> Value {
+    let text = String::from_utf8_lossy(bytes);
+    match Sym::lookup(&text) {
+        Some(sym) => Value::Str(sym),
+        None => Value::text(&text),
+    }
+}

@@ -1,0 +1,550 @@
+//! The machine: a private copy of the state, the stack of frames, and what the engine gives as context.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use fixedbitset::FixedBitSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::edits::{EditRecord, Names};
+use super::exec::{Isolated, Report};
+use super::memo::Memo;
+use super::program::{Data, Program};
+use super::trace::{Event, ReadLog, Reads, Trace};
+use super::value::List;
+use super::{EntryId, Value};
+use crate::graph::{
+    Anchor, Dense, Edit, GraphId, Input, Node, NodeId, Output, Snapshot, State, Sym, Symbols, SymbolsBuilder,
+    TensorDesc,
+};
+use crate::lang::hir::{ExprId, TextId};
+use crate::lang::syntax::ast::Kind;
+
+/// The marks of anchors, as they were when the symbols were built.
+pub trait Marks {
+    fn has(&self, anchor: Anchor, mark: Sym) -> bool;
+    /// In order.
+    fn list(&self, anchor: Anchor) -> Vec<Sym>;
+}
+
+/// What the engine does for a body. Methods get the machine that asks, so they can read and edit its state.
+pub trait Host {
+    /// `symbols(NAME, g)`.
+    fn symbols(
+        &self,
+        machine: &mut Machine<'_>,
+        symbols: Sym,
+        target: GraphId,
+    ) -> Result<Arc<Symbols>, Failure>;
+
+    /// `conflicts(g, table)`.
+    fn conflicts(
+        &self,
+        machine: &mut Machine<'_>,
+        target: GraphId,
+        table: &Arc<Symbols>,
+    ) -> Result<bool, Failure>;
+
+    /// `sort with ORDER`, of the machine's root.
+    fn sort(&self, machine: &mut Machine<'_>, order: Sym) -> Result<(), Failure>;
+
+    /// `apply CHAIN to n`.
+    fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure>;
+
+    /// `resolve SYMBOLS in g as a { … }`: calls `body` for each isolated anchor.
+    fn resolve(
+        &self,
+        machine: &mut Machine<'_>,
+        symbols: Sym,
+        target: GraphId,
+        body: &mut dyn FnMut(&mut Machine<'_>, Anchor) -> Result<(), Failure>,
+    ) -> Result<(), Failure>;
+
+    /// Whether a path of data and control edges inside one graph leads from `from` to `to`. By default a search;
+    /// an engine that keeps an index answers from it.
+    fn reaches(&self, state: &State, from: NodeId, to: NodeId) -> bool {
+        reaches(state, from, to)
+    }
+}
+
+/// A host without an engine: reachability by search, symbols built from the program, chains run in place;
+/// everything else fails.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn symbols(
+        &self,
+        machine: &mut Machine<'_>,
+        symbols: Sym,
+        target: GraphId,
+    ) -> Result<Arc<Symbols>, Failure> {
+        machine.build_symbols(symbols, target).map(Arc::new)
+    }
+
+    fn conflicts(&self, _: &mut Machine<'_>, _: GraphId, _: &Arc<Symbols>) -> Result<bool, Failure> {
+        Err(Failure::mechanism("no-host", "`conflicts` has no meaning here"))
+    }
+
+    fn sort(&self, _: &mut Machine<'_>, _: Sym) -> Result<(), Failure> {
+        Err(Failure::mechanism("no-host", "`sort` has no meaning here"))
+    }
+
+    fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {
+        machine.run_chain(chain, node).map(|_| ())
+    }
+
+    fn resolve(
+        &self,
+        _: &mut Machine<'_>,
+        _: Sym,
+        _: GraphId,
+        _: &mut dyn FnMut(&mut Machine<'_>, Anchor) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        Err(Failure::mechanism("no-host", "`resolve` has no meaning here"))
+    }
+}
+
+/// Why a body could not go on. The edit it made is to be thrown away.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub cause: Cause,
+    /// The item that failed, if known.
+    pub entry: Option<EntryId>,
+    /// The anchors it is about.
+    pub places: Vec<Anchor>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Cause {
+    /// A `fail` statement: render the text of the item with this frame.
+    Text { text: TextId, frame: Arc<[Value]> },
+    /// A step that the mechanism refuses. `code` is stable.
+    Mechanism { code: &'static str, message: String },
+}
+
+impl Failure {
+    pub fn mechanism(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure { cause: Cause::Mechanism { code, message: message.into() }, entry: None, places: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn at(mut self, places: impl IntoIterator<Item = Anchor>) -> Failure {
+        self.places.extend(places);
+        self
+    }
+}
+
+/// More nested calls than this, or more bytes of native stack, end the evaluation with a failure. Calls are
+/// acyclic and expressions are as deep as the parser lets them be, so only a rule set made for it gets here.
+const MAX_CALLS: u32 = 200;
+const MAX_STACK: usize = 1 << 20;
+
+/// Evaluates a program over a private copy of a state.
+pub struct Machine<'a> {
+    pub(super) program: &'a Program,
+    pub(super) host: &'a dyn Host,
+    pub(super) edit: Edit,
+    dense: Option<&'a Dense>,
+    /// Nodes about which `dense` is out of date.
+    dirty: FixedBitSet,
+    /// Node lists are as in `dense`.
+    lists_clean: bool,
+    pub(super) root: GraphId,
+    pub(super) marks: Option<Rc<dyn Marks>>,
+    pub(super) builder: Option<SymbolsBuilder>,
+    pub(super) counters: FxHashMap<Sym, i64>,
+    /// Locals of all frames. A frame is addressed by its base.
+    pub(super) stack: Vec<Value>,
+    /// Readers that are being gone through, outside of `dense`.
+    pub(super) readers: Vec<Input>,
+    /// Places of the walks that are under way.
+    pub(super) places: Vec<Value>,
+    pub(super) loops: Vec<Vec<Value>>,
+    pub(super) calls: u32,
+    /// Where the native stack was at the outermost call.
+    stack_start: usize,
+    epoch: u64,
+    pub(super) memo: Memo,
+    lists: FxHashMap<(GraphId, bool), Arc<List>>,
+    pub(super) names: Option<Names>,
+    /// A failure inside an expression; statements look at it.
+    pub(super) pending: Option<Failure>,
+    pub(super) reads: Option<ReadLog>,
+    pub(super) trace: Option<Box<Trace>>,
+    pub(super) log: Vec<EditRecord>,
+    pub(super) isolated: Vec<Isolated>,
+    pub(super) reports: Vec<Report>,
+    pub(super) given: Value,
+    /// The item whose statements are run.
+    pub(super) current: EntryId,
+}
+
+impl<'a> Machine<'a> {
+    /// A machine over `edit`, which nothing has changed yet when `dense` is given: the flat view of its snapshot.
+    pub fn new(
+        program: &'a Program,
+        host: &'a dyn Host,
+        edit: Edit,
+        dense: Option<&'a Dense>,
+        root: GraphId,
+    ) -> Machine<'a> {
+        Machine {
+            program,
+            host,
+            edit,
+            dense,
+            dirty: FixedBitSet::new(),
+            lists_clean: true,
+            root,
+            marks: None,
+            builder: None,
+            counters: FxHashMap::default(),
+            stack: Vec::new(),
+            readers: Vec::new(),
+            places: Vec::new(),
+            loops: Vec::new(),
+            calls: 0,
+            stack_start: 0,
+            epoch: 0,
+            memo: Memo::default(),
+            lists: FxHashMap::default(),
+            names: None,
+            pending: None,
+            reads: None,
+            trace: None,
+            log: Vec::new(),
+            isolated: Vec::new(),
+            reports: Vec::new(),
+            given: Value::None,
+            current: EntryId::default(),
+        }
+    }
+
+    /// A machine over a snapshot, with its flat view.
+    pub fn over(
+        program: &'a Program,
+        host: &'a dyn Host,
+        snapshot: &'a Snapshot,
+        root: GraphId,
+    ) -> Machine<'a> {
+        Machine::new(program, host, snapshot.edit(), Some(snapshot.dense()), root)
+    }
+
+    pub fn program(&self) -> &'a Program {
+        self.program
+    }
+
+    /// The state as edited so far.
+    pub fn state(&self) -> &State {
+        &self.edit
+    }
+
+    /// The graph that the body is run on.
+    pub fn root(&self) -> GraphId {
+        self.root
+    }
+
+    /// The state as edited so far, as a snapshot; `before` itself if nothing has changed since.
+    pub fn snapshot(&self, before: &Snapshot) -> Snapshot {
+        self.edit.clone().finish(before)
+    }
+
+    /// A copy of the edited state, for another machine.
+    pub fn copy(&self) -> Edit {
+        self.edit.clone()
+    }
+
+    /// Lets counters go on from where another run left them.
+    pub fn set_counters(&mut self, counters: &[(Sym, i64)]) {
+        self.counters = counters.iter().copied().collect();
+    }
+
+    /// How often each counter has been used, in no order.
+    pub fn counters(&self) -> Vec<(Sym, i64)> {
+        self.counters.iter().map(|(name, count)| (*name, *count)).collect()
+    }
+
+    /// Ends the run: the edited state and what was done to it.
+    pub fn finish(self) -> (Edit, Vec<EditRecord>) {
+        (self.edit, self.log)
+    }
+
+    /// Edits made so far, in order.
+    pub fn edits(&self) -> &[EditRecord] {
+        &self.log
+    }
+
+    /// Sets the marks that `has` and `marks` show, and gives those before. Nothing that depends on marks is
+    /// memoized, so marks may also change behind the trait.
+    pub fn set_marks(&mut self, marks: Option<Rc<dyn Marks>>) -> Option<Rc<dyn Marks>> {
+        std::mem::replace(&mut self.marks, marks)
+    }
+
+    /// Anchors isolated since the last call, in order, repetitions included.
+    pub fn take_isolated(&mut self) -> Vec<Isolated> {
+        std::mem::take(&mut self.isolated)
+    }
+
+    /// Findings reported since the last call, in order.
+    pub fn take_reports(&mut self) -> Vec<Report> {
+        std::mem::take(&mut self.reports)
+    }
+
+    /// Starts recording what is read.
+    pub fn record_reads(&mut self) {
+        self.reads = Some(ReadLog::default());
+    }
+
+    /// Stops recording and gives what was read.
+    pub fn take_reads(&mut self) -> Reads {
+        let log = self.reads.take().unwrap_or_default();
+        Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
+    }
+
+    /// Starts a trace.
+    pub fn record_trace(&mut self) {
+        self.trace = Some(Box::default());
+    }
+
+    /// Stops tracing and gives the events.
+    pub fn take_trace(&mut self) -> Vec<Event> {
+        self.trace.take().map(|trace| trace.events).unwrap_or_default()
+    }
+
+    /// The value of an expression of an item, in a frame that starts with `frame`.
+    pub fn eval(&mut self, entry: EntryId, expr: ExprId, frame: &[Value]) -> Result<Value, Failure> {
+        let program = self.program;
+        let Some(linked) = program.linked(entry) else { return Ok(Value::None) };
+        let base = self.enter(frame, linked.code.locals);
+        let value = self.expr(&linked.code, expr, base);
+        self.leave(base);
+        self.settle(value)
+    }
+
+    /// Whether a condition of an item holds. Cheaper than [`Machine::eval`].
+    pub fn test(&mut self, entry: EntryId, expr: ExprId, frame: &[Value]) -> Result<bool, Failure> {
+        let program = self.program;
+        let Some(linked) = program.linked(entry) else { return Ok(false) };
+        let base = self.enter(frame, linked.code.locals);
+        let value = self.condition(&linked.code, expr, base);
+        self.leave(base);
+        self.settle(value)
+    }
+
+    /// The value of a function.
+    pub fn call(&mut self, function: Sym, args: &[Value]) -> Result<Value, Failure> {
+        match self.program.entry(Kind::Fn, function).and_then(|id| self.program.linked(id)) {
+            Some(linked) => match linked.data {
+                Data::Fn { value } => self.eval(linked.code.entry, value, args),
+                _ => Ok(Value::None),
+            },
+            None => Ok(Value::None),
+        }
+    }
+
+    /// Hands out the failure that evaluation met, if any.
+    pub(super) fn settle<T>(&mut self, value: T) -> Result<T, Failure> {
+        match self.pending.take() {
+            Some(failure) => Err(failure),
+            None => Ok(value),
+        }
+    }
+
+    /// Opens a frame: `args`, then none. Gives its base.
+    pub(super) fn enter(&mut self, args: &[Value], locals: u32) -> usize {
+        let base = self.stack.len();
+        self.stack.extend_from_slice(args);
+        self.stack.resize(base + (locals as usize).max(args.len()), Value::None);
+        base
+    }
+
+    pub(super) fn leave(&mut self, base: usize) {
+        self.stack.truncate(base);
+    }
+
+    /// Counts a call in; false when calls are nested too deeply.
+    pub(super) fn descend(&mut self) -> bool {
+        let marker = 0u8;
+        let here = std::ptr::from_ref(&marker).addr();
+        if self.calls == 0 {
+            self.stack_start = here;
+        }
+        if self.calls >= MAX_CALLS || self.stack_start.abs_diff(here) > MAX_STACK {
+            self.pending.get_or_insert_with(|| {
+                Failure::mechanism("too-deep", "functions call each other too deeply")
+            });
+            return false;
+        }
+        self.calls += 1;
+        true
+    }
+
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    // Reads. Each goes to the flat view while that is true of the node.
+
+    #[inline]
+    pub(super) fn clean(&self, node: NodeId) -> Option<&'a Dense> {
+        let dense = self.dense?;
+        let index = node.0 as usize;
+        (index < dense.slots() && !self.dirty.contains(index)).then_some(dense)
+    }
+
+    /// Records that the node was looked at.
+    #[inline]
+    pub(super) fn see(&mut self, node: NodeId) {
+        if let Some(reads) = &mut self.reads {
+            reads.see(node);
+        }
+    }
+
+    /// Records that more was looked at than can be named.
+    #[inline]
+    pub(super) fn see_everything(&mut self) {
+        if let Some(reads) = &mut self.reads {
+            reads.everything = true;
+        }
+    }
+
+    #[inline]
+    pub(super) fn node(&self, node: NodeId) -> Option<&Arc<Node>> {
+        match self.clean(node) {
+            Some(dense) => dense.node(node),
+            None => self.edit.get_node(node),
+        }
+    }
+
+    /// About how many anchors there are, for tables sized in advance.
+    pub(super) fn anchor_count(&self) -> usize {
+        self.dense.map_or(0, |dense| dense.input_count() + dense.output_count())
+    }
+
+    pub(super) fn has_node(&self, node: NodeId) -> bool {
+        self.node(node).is_some()
+    }
+
+    pub(super) fn desc(&self, anchor: Anchor) -> Option<&Arc<TensorDesc>> {
+        let node = self.node(anchor.node())?;
+        let ports = if anchor.is_in() { &node.inputs } else { &node.outputs };
+        ports.get(anchor.index() as usize).map(|port| &port.desc)
+    }
+
+    #[inline]
+    pub(super) fn producer(&self, input: Input) -> Option<Output> {
+        match self.clean(input.node) {
+            Some(dense) => {
+                let number = dense.input(input);
+                if !dense.inputs(input.node).contains(&number) {
+                    return None;
+                }
+                dense.producer(number).map(|output| dense.output_at(output))
+            }
+            None => self.edit.producer(input),
+        }
+    }
+
+    /// The readers of `output` as numbers in the flat view, if that is true of it.
+    #[inline]
+    pub(super) fn flat_readers(&self, output: Output) -> Option<(&'a Dense, &'a [u32])> {
+        let dense = self.clean(output.node)?;
+        let number = dense.output(output);
+        let known = dense.outputs(output.node).contains(&number);
+        Some((dense, if known { dense.consumers(number) } else { &[] }))
+    }
+
+    pub(super) fn reader_count(&self, output: Output) -> usize {
+        match self.flat_readers(output) {
+            Some((_, readers)) => readers.len(),
+            None => self.edit.consumers(output).count(),
+        }
+    }
+
+    pub(super) fn sole_reader(&self, output: Output) -> Option<Input> {
+        match self.flat_readers(output) {
+            Some((dense, &[reader])) => Some(dense.input_at(reader)),
+            Some(_) => None,
+            None => self.edit.sole_consumer(output),
+        }
+    }
+
+    /// The nodes of a graph, or all nodes with those of subgraphs, as one shared list.
+    pub(super) fn node_list(&mut self, graph: GraphId, all: bool) -> Option<Arc<List>> {
+        self.see_everything();
+        if let Some(list) = self.lists.get(&(graph, all)) {
+            return Some(list.clone());
+        }
+        self.edit.get_graph(graph)?;
+        let nodes: Arc<[NodeId]> = match self.dense {
+            Some(dense) if all && graph == GraphId::ROOT && self.lists_clean => dense.order().into(),
+            _ if all => self.edit.all_nodes(graph).into(),
+            _ => self.edit.list(graph).collect(),
+        };
+        let list = Arc::new(List::new(super::Items::Nodes(nodes)));
+        self.lists.insert((graph, all), list.clone());
+        Some(list)
+    }
+
+    // Changes.
+
+    /// Notes that the edit has changed something about `nodes`.
+    pub(super) fn changed(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
+        self.epoch += 1;
+        if self.dense.is_some() {
+            for node in nodes {
+                self.dirty.grow_and_insert(node.0 as usize);
+            }
+        }
+    }
+
+    /// Notes that node lists have changed.
+    pub(super) fn lists_changed(&mut self) {
+        self.epoch += 1;
+        self.lists_clean = false;
+        self.lists.clear();
+    }
+
+    /// Rewrites node lists and topological ids: for a sort. `change` must leave nodes and edges alone.
+    pub fn reorder(&mut self, change: impl FnOnce(&mut Edit)) {
+        change(&mut self.edit);
+        self.lists_changed();
+    }
+
+    /// Any change of the state, unlogged. Slow reads afterwards: the flat view is given up.
+    pub fn rewrite<T>(&mut self, change: impl FnOnce(&mut Edit) -> T) -> T {
+        let result = change(&mut self.edit);
+        self.dense = None;
+        self.names = None;
+        self.lists_changed();
+        result
+    }
+}
+
+/// Whether a path of data and control edges inside one graph leads from `from` to `to`; every node reaches
+/// itself. A search from `from`: O(nodes + edges of the graph).
+pub fn reaches(state: &State, from: NodeId, to: NodeId) -> bool {
+    let (Some(start), Some(end)) = (state.get_node(from), state.get_node(to)) else { return false };
+    if from == to {
+        return true;
+    }
+    if start.graph != end.graph {
+        return false;
+    }
+    let mut seen = FxHashSet::from_iter([from]);
+    let mut open = vec![from];
+    while let Some(node) = open.pop() {
+        let outputs = state.get_node(node).map_or(0, |n| n.outputs.len() as u32);
+        let data = (0..outputs).flat_map(|i| state.consumers(node.output(i))).map(|input| input.node);
+        for next in data.chain(state.control_out(node)) {
+            if next == to {
+                return true;
+            }
+            if seen.insert(next) {
+                open.push(next);
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,47 @@
+//! Evaluation of typed bodies over the state of a graph.
+//!
+//! Promise: evaluation ends, never panics on any rule or graph, and gives the same values for the same rules,
+//! graph, options and context. It knows no rule: what a pass, a resolution or a symbol table *means* is the
+//! engine's, which a machine reaches through [`Host`].
+//!
+//! A [`Program`] is the linked closure of items. A [`Machine`] evaluates it over a private copy of a state, which
+//! statements edit. None flows: asking something of none gives none, and nothing is a condition but true.
+
+// A value is a key in indexes of lists. What can change inside of it are caches, and neither equality nor the hash
+// looks at them.
+#![allow(clippy::mutable_key_type)]
+
+mod code;
+mod edits;
+mod exec;
+mod expr;
+mod fact;
+mod machine;
+mod memo;
+mod program;
+mod render;
+mod stream;
+mod trace;
+mod value;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use edits::{EditKind, EditRecord, Subject};
+pub use exec::{ChainEnd, Isolated, Report};
+pub use machine::{Cause, Failure, Host, Machine, Marks, NoHost, reaches};
+pub use program::Program;
+pub use trace::{Event, EventKind, Reads};
+pub use value::{GroupRef, Items, List, Value};
+
+/// The number of an item in its [`Program`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct EntryId(pub u32);
+
+impl Default for EntryId {
+    /// No item: the place of texts.
+    fn default() -> Self {
+        EntryId(u32::MAX)
+    }
+}

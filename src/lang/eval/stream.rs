@@ -1,0 +1,234 @@
+//! Going through lists without building them.
+//!
+//! A consumer (a quantifier, `where`, `count` …) hands a sink to the expression that makes the list. The source
+//! calls it with one element after the other and stops when it says so.
+//!
+//! INVARIANT no-held-slots: a source may not rely on a local of the frame after it has called the sink, because
+//! the consumer's locals may share its slot. Sources that would (`flat_map`, blocks) build their inner list first.
+
+use super::Machine;
+use super::Value;
+use super::code::{Code, NONE, Op};
+use crate::graph::{Anchor, Output};
+use crate::lang::facts::Fact;
+use crate::lang::hir::{Each, ExprId};
+
+/// Takes an element; false: enough.
+pub(super) type Sink<'s, 'a> = dyn FnMut(&mut Machine<'a>, Value) -> bool + 's;
+
+/// How going through a list ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum End {
+    All,
+    /// The sink had enough.
+    Stopped,
+    /// There is no list: the receiver is none.
+    Absent,
+}
+
+fn end(go_on: bool) -> End {
+    if go_on { End::All } else { End::Stopped }
+}
+
+impl<'a> Machine<'a> {
+    /// Whether the list of `id` is cheaper to go through than to build.
+    pub(super) fn is_lazy(code: &Code, id: ExprId) -> bool {
+        match &code.ops[id as usize] {
+            Op::Where { .. } | Op::Range(..) | Op::Concat(..) | Op::List(_) => true,
+            Op::Each { kind, .. } => matches!(kind, Each::Map | Each::FlatMap),
+            Op::Fact { fact, .. } => matches!(
+                fact,
+                Fact::OutputReaders
+                    | Fact::GroupAnchors
+                    | Fact::GroupInputs
+                    | Fact::GroupOutputs
+                    | Fact::GroupInputsOf
+                    | Fact::GroupOutputsOf
+                    | Fact::NodeControlIn
+                    | Fact::NodeControlOut
+                    | Fact::ListSkip
+                    | Fact::ListTake
+            ),
+            _ => false,
+        }
+    }
+
+    /// Whether going through `id` reads the frame only before the first element.
+    fn reads_first(code: &Code, id: ExprId) -> bool {
+        match &code.ops[id as usize] {
+            Op::Where { .. } | Op::Each { .. } | Op::Concat(..) | Op::List(_) | Op::Let { .. } => false,
+            Op::If { then, otherwise, .. } => {
+                Self::reads_first(code, *then) && Self::reads_first(code, *otherwise)
+            }
+            Op::Fact { fact: Fact::ListSkip | Fact::ListTake, base, .. } => Self::reads_first(code, *base),
+            _ => true,
+        }
+    }
+
+    /// Goes through the list of `id`.
+    pub(super) fn each(&mut self, code: &Code, id: ExprId, base: usize, sink: &mut Sink<'_, 'a>) -> End {
+        match &code.ops[id as usize] {
+            &Op::Where { local, list, condition } => self.each(code, list, base, &mut |m, value| {
+                m.stack[base + local as usize] = value;
+                if m.traced_condition(code, condition, base) {
+                    let value = m.stack[base + local as usize].clone();
+                    sink(m, value)
+                } else {
+                    true
+                }
+            }),
+            &Op::Each { kind: Each::Map, local, list, value } => {
+                self.each(code, list, base, &mut |m, element| {
+                    m.stack[base + local as usize] = element;
+                    let value = m.expr(code, value, base);
+                    sink(m, value)
+                })
+            }
+            &Op::Each { kind: Each::FlatMap, local, list, value } => {
+                let direct = Self::reads_first(code, value);
+                self.each(code, list, base, &mut |m, element| {
+                    m.stack[base + local as usize] = element;
+                    if direct {
+                        return m.each(code, value, base, sink) != End::Stopped;
+                    }
+                    let inner = m.expr(code, value, base);
+                    m.each_value(&inner, sink) != End::Stopped
+                })
+            }
+            &Op::Range(from, to) => {
+                let (from, to) = (self.expr(code, from, base), self.expr(code, to, base));
+                let (Some(from), Some(to)) = (from.as_int(), to.as_int()) else { return End::Absent };
+                end((from..to).all(|i| sink(self, Value::Int(i))))
+            }
+            Op::List(items) => end(code.args(*items).iter().all(|&item| {
+                let value = self.expr(code, item, base);
+                sink(self, value)
+            })),
+            &Op::Concat(left, right) => match self.each(code, left, base, sink) {
+                End::All => self.each(code, right, base, sink),
+                other => other,
+            },
+            &Op::If { condition, then, otherwise } => {
+                let chosen = if self.traced_condition(code, condition, base) { then } else { otherwise };
+                self.each(code, chosen, base, sink)
+            }
+            &Op::Fact { fact: Fact::OutputReaders, base: of, .. } => match self.expr(code, of, base) {
+                Value::Output(output) => self.each_reader(output, sink),
+                _ => End::Absent,
+            },
+            &Op::Fact { fact: fact @ (Fact::NodeControlIn | Fact::NodeControlOut), base: of, .. } => {
+                let list = self.expr(code, of, base);
+                let list = self.control_list(fact, &list);
+                self.each_value(&list, sink)
+            }
+            &Op::Fact {
+                fact: fact @ (Fact::GroupAnchors | Fact::GroupInputs | Fact::GroupOutputs),
+                base: of,
+                ..
+            } => {
+                let Value::Group(group) = self.expr(code, of, base) else { return End::Absent };
+                let wanted = |anchor: &Anchor| match fact {
+                    Fact::GroupInputs => anchor.is_in(),
+                    Fact::GroupOutputs => !anchor.is_in(),
+                    _ => true,
+                };
+                end(group.members().iter().filter(|a| wanted(a)).all(|&a| sink(self, a.into())))
+            }
+            &Op::Fact { fact: fact @ (Fact::GroupInputsOf | Fact::GroupOutputsOf), base: of, a, .. } => {
+                let (of, node) = (self.expr(code, of, base), self.expr(code, a, base));
+                let (Value::Group(group), Value::Node(node)) = (of, node) else { return End::Absent };
+                let inputs = fact == Fact::GroupInputsOf;
+                end(group.of_node(node).filter(|a| a.is_in() == inputs).all(|a| sink(self, a.into())))
+            }
+            &Op::Fact { fact: Fact::ListSkip, base: of, a, .. } if Self::is_lazy(code, of) => {
+                let mut left = self.expr(code, a, base).as_int().unwrap_or(0);
+                self.each(code, of, base, &mut |m, value| {
+                    left -= 1;
+                    left >= 0 || sink(m, value)
+                })
+            }
+            &Op::Fact { fact: Fact::ListTake, base: of, a, .. } if Self::is_lazy(code, of) => {
+                let mut left = self.expr(code, a, base).as_int().unwrap_or(0);
+                let mut stopped = false;
+                let ended = self.each(code, of, base, &mut |m, value| {
+                    left = left.saturating_sub(1);
+                    if left < 0 {
+                        return false;
+                    }
+                    stopped = !sink(m, value);
+                    !stopped && left > 0
+                });
+                if ended == End::Stopped && !stopped { End::All } else { ended }
+            }
+            _ => {
+                let value = self.expr(code, id, base);
+                self.each_value(&value, sink)
+            }
+        }
+    }
+
+    /// Goes through a list that is a value.
+    pub(super) fn each_value(&mut self, list: &Value, sink: &mut Sink<'_, 'a>) -> End {
+        let Some(len) = list.len() else { return End::Absent };
+        end((0..len).filter_map(|i| list.at(i)).all(|value| sink(self, value)))
+    }
+
+    fn each_reader(&mut self, output: Output, sink: &mut Sink<'_, 'a>) -> End {
+        self.see(output.node);
+        if let Some((dense, readers)) = self.flat_readers(output) {
+            return end(readers.iter().all(|&r| sink(self, Value::Input(dense.input_at(r)))));
+        }
+        if !self.has_node(output.node) {
+            return End::Absent;
+        }
+        let from = self.readers.len();
+        self.readers.extend(self.edit.consumers(output));
+        let to = self.readers.len();
+        let ended = end((from..to).all(|i| {
+            let reader = self.readers[i];
+            sink(self, Value::Input(reader))
+        }));
+        self.readers.truncate(from);
+        ended
+    }
+
+    /// The list of `id`, built; none if there is none.
+    pub(super) fn collect(&mut self, code: &Code, id: ExprId, base: usize) -> Value {
+        let mut values = Vec::new();
+        match self.each(code, id, base, &mut |_, value| {
+            values.push(value);
+            true
+        }) {
+            End::Absent => Value::None,
+            _ => Value::list(values),
+        }
+    }
+
+    /// Whether `value` is in the list of `list`. Adjacency is asked, not searched.
+    pub(super) fn is_in(&mut self, code: &Code, value: &Value, list: ExprId, base: usize) -> bool {
+        if value.is_none() {
+            return false;
+        }
+        match (&code.ops[list as usize], value) {
+            (&Op::Fact { fact: Fact::OutputReaders, base: of, .. }, &Value::Input(input)) => {
+                self.see(input.node);
+                let from = self.producer(input);
+                matches!(self.expr(code, of, base), Value::Output(output) if from == Some(output))
+            }
+            (&Op::Fact { fact: Fact::GroupAnchors, base: of, .. }, _) => {
+                self.expr(code, of, base).contains(value)
+            }
+            (&Op::Fact { fact, base: of, a, .. }, Value::Input(_) | Value::Output(_))
+                if matches!(fact, Fact::GroupInputs | Fact::GroupOutputs) =>
+            {
+                debug_assert_eq!(a, NONE);
+                let side = (fact == Fact::GroupInputs) == matches!(value, Value::Input(_));
+                side && self.expr(code, of, base).contains(value)
+            }
+            _ if Self::is_lazy(code, list) => {
+                self.each(code, list, base, &mut |_, element| element != *value) == End::Stopped
+            }
+            _ => self.expr(code, list, base).contains(value),
+        }
+    }
+}

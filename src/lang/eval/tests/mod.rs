@@ -1,0 +1,6 @@
+//! Every kind of expression and statement, over graphs built by hand.
+
+mod build;
+mod exprs;
+mod facts;
+mod statements;

@@ -1,0 +1,164 @@
+//! Walks: a traversal that visits a place at most once.
+
+use rustc_hash::FxHashSet;
+
+use super::code::Code;
+use super::memo::{Key, pack};
+use super::trace::EventKind;
+use super::{EntryId, Machine, Value};
+use crate::lang::hir::{Entry, ExprId, WalkMode};
+
+/// Places of a walk, in order: the machine's `places` from `start`. Most walks are short.
+struct Visited {
+    start: usize,
+    set: FxHashSet<(u8, u64)>,
+}
+
+const SHORT: usize = 12;
+
+impl Visited {
+    /// Adds a place; false if it has been visited.
+    fn add(&mut self, places: &mut Vec<Value>, place: Value) -> bool {
+        let visited = &places[self.start..];
+        if visited.len() < SHORT {
+            if visited.contains(&place) {
+                return false;
+            }
+        } else {
+            if self.set.is_empty() {
+                self.set.extend(visited.iter().filter_map(pack));
+            }
+            if !pack(&place).is_some_and(|key| self.set.insert(key)) {
+                return false;
+            }
+        }
+        places.push(place);
+        true
+    }
+}
+
+type Steps = [(Option<ExprId>, Option<ExprId>)];
+
+impl Machine<'_> {
+    /// The walk `walk` from a place. A start that is none gives none.
+    pub(super) fn walk(
+        &mut self,
+        entry: EntryId,
+        id: ExprId,
+        walk: EntryId,
+        mode: WalkMode,
+        from: Value,
+    ) -> Value {
+        let program = self.program;
+        let Some(linked) = program.linked(walk) else { return Value::None };
+        let Entry::Walk { steps, lists, .. } = &*linked.entry else { return Value::None };
+        if from.is_none() || !self.descend() {
+            return Value::None;
+        }
+        let key = if linked.memo { Key::new(walk.0, mode as u8, std::slice::from_ref(&from)) } else { None };
+        let result = match key.and_then(|key| self.recall(&key)) {
+            Some(value) => value,
+            None => {
+                let mark = self.reads.as_ref().map(|reads| (reads.nodes.len(), reads.everything));
+                let frame = self.enter(std::slice::from_ref(&from), linked.code.locals);
+                let event = self.begin_call(entry, id, walk, frame);
+                let start = self.places.len();
+                let (result, keep) = if *lists {
+                    (self.breadth_first(&linked.code, steps, from, frame), true)
+                } else {
+                    self.chain(&linked.code, steps, mode, from, frame, key)
+                };
+                self.places.truncate(start);
+                self.end_call(event, &result);
+                self.leave(frame);
+                if let Some(key) = key.filter(|_| keep) {
+                    self.remember(key, &result, mark);
+                }
+                result
+            }
+        };
+        self.calls -= 1;
+        result
+    }
+
+    /// Where the first fitting step leads from `place`, and its expression; `None`: it stops here.
+    fn step(&mut self, code: &Code, steps: &Steps, place: &Value, frame: usize) -> Option<(Value, ExprId)> {
+        self.stack[frame] = place.clone();
+        for &(condition, next) in steps {
+            if condition.is_none_or(|condition| self.traced_condition(code, condition, frame)) {
+                let next = next?;
+                return Some((self.expr(code, next, frame), next));
+            }
+        }
+        None
+    }
+
+    /// A walk of single steps, and whether its result is to be remembered.
+    fn chain(
+        &mut self,
+        code: &Code,
+        steps: &Steps,
+        mode: WalkMode,
+        from: Value,
+        frame: usize,
+        key: Option<Key>,
+    ) -> (Value, bool) {
+        let start = self.places.len();
+        let mut visited = Visited { start, set: FxHashSet::default() };
+        let mut place = from.clone();
+        visited.add(&mut self.places, from);
+        let (mut lost, mut cycle) = (false, false);
+        // INVARIANT acyclic-ends: in mode `Last` only walks without a cycle are remembered. So a walk that runs
+        // into a remembered one ends where that ended: nothing of it can lead back.
+        let key = key.filter(|_| mode == WalkMode::Last && self.reads.is_none());
+        while let Some((next, expr)) = self.step(code, steps, &place, frame) {
+            if next.is_none() {
+                lost = true;
+                break;
+            }
+            if !visited.add(&mut self.places, next.clone()) {
+                cycle = true;
+                break;
+            }
+            let from = std::mem::replace(&mut place, next);
+            self.note(code.entry, expr, || (EventKind::Hop { from }, place.clone()));
+            let known = key.and_then(|key| key.with(&place)).and_then(|key| self.recall(&key));
+            if let Some(last) = known {
+                place = last;
+                break;
+            }
+        }
+        if let Some(key) = key.filter(|_| !cycle) {
+            // The start is remembered by the caller.
+            for at in start + 1..self.places.len() {
+                if let Some(key) = key.with(&self.places[at]) {
+                    self.remember(key, &place, None);
+                }
+            }
+        }
+        match mode {
+            WalkMode::Last => (place, !cycle),
+            WalkMode::Lost => (Value::Bool(lost), true),
+            WalkMode::Cycle => (Value::Bool(cycle), true),
+            WalkMode::Path | WalkMode::All => (Value::list(self.places[start..].to_vec()), true),
+        }
+    }
+
+    fn breadth_first(&mut self, code: &Code, steps: &Steps, from: Value, frame: usize) -> Value {
+        let start = self.places.len();
+        let mut visited = Visited { start, set: FxHashSet::default() };
+        visited.add(&mut self.places, from);
+        let mut at = start;
+        while let Some(place) = self.places.get(at).cloned() {
+            at += 1;
+            if let Some((next, expr)) = self.step(code, steps, &place, frame) {
+                for next in next.elements() {
+                    if visited.add(&mut self.places, next.clone()) {
+                        self.note(code.entry, expr, || (EventKind::Hop { from: place.clone() }, next));
+                    }
+                }
+            }
+        }
+        Value::list(self.places[start..].to_vec())
+    }
+}
