@@ -81,7 +81,17 @@ impl GraphFile {
         };
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let name = if self.stdin.is_some() { "" } else { &*name };
-        engine.load(bytes, name).map_err(|error| format_complaint(&error, &self.shown, bytes))
+        let loaded = match engine.load(bytes, name) {
+            // Standard input has no name to tell the notation by.
+            Err(error) if error.code == "format::unknown" && self.stdin.is_some() => {
+                match engine.load(bytes, "-.graph") {
+                    Err(second) if second.code == "format::syntax" => Err(error),
+                    other => other,
+                }
+            }
+            other => other,
+        };
+        loaded.map_err(|error| format_complaint(&error, &self.shown, bytes))
     }
 }
 

@@ -175,9 +175,9 @@ impl Loaded {
     /// Passes that the rules have, by the names given.
     pub fn steps(&self, names: &[String]) -> Result<Vec<crate::graph::Sym>, Complaint> {
         let any = self.names(|_| true);
-        for name in names.iter().filter(|name| !any.contains(&name.as_str())) {
+        if let Some(name) = names.iter().find(|name| !any.contains(&name.as_str())) {
             let passes = self.names(|kind| {
-                matches!(kind, Kind::Pass | Kind::Pipeline | Kind::Chain | Kind::Lint | Kind::Checker)
+                matches!(kind, Kind::Pass | Kind::Pipeline | Kind::Chain | Kind::Lint | Kind::Order)
             });
             let message = format!("the rules have no pass `{name}`");
             let help = suggestion(name, &passes)

@@ -263,10 +263,12 @@ impl Bench<'_> {
         report.summary.add(&outcome);
         if let Some(target) = self.task.targets.and_then(|targets| targets.get(number)) {
             let (format, compressed) = format_of(target);
-            let bytes =
-                session::save(&loaded, &outcome.after, format.unwrap_or(loaded.format)).map_err(|error| {
+            let (bytes, lost) = session::save(&loaded, &outcome.after, format.unwrap_or(loaded.format))
+                .map_err(|error| {
                     in_file(Complaint::error(error.code, error.message)).maybe_help(error.help)
                 })?;
+            let shown = target.display().to_string();
+            report.complaints.extend(lost.iter().map(|warning| input::warning(warning, &shown)));
             let bytes = match compressed {
                 true => compress(&bytes).map_err(|error| Complaint::error("io::write", error.to_string()))?,
                 false => bytes,

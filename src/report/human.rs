@@ -11,6 +11,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, Sour
 use super::complaint::{Below, Complaint, Excerpt, Mark};
 use super::place::{Names, edit_anchor};
 use super::rules::{Rules, find_word, rule_title};
+use super::summary::count;
 use crate::engine::outcome::{EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
 use crate::graph::Sym;
 use crate::lang::Level;
@@ -139,18 +140,25 @@ pub fn finding(
         complaint = complaint.at(format!("{text}{role}"));
     }
     if below.len() > PLACES_SHOWN {
-        complaint = complaint.at(format!("and {} more places", below.len() - PLACES_SHOWN));
+        complaint = complaint.at(format!("and {}", count(below.len() - PLACES_SHOWN, "more place")));
     }
     for (rule, reason) in &finding.also {
         complaint = complaint.note(format!("{} agrees: {reason}", rules.describe(rule)));
     }
-    for edit in edits.iter().take(EDITS_SHOWN) {
+    let told: Vec<&EditEntry> = edits.iter().filter(|edit| !describes_insert(edit, edits)).collect();
+    for edit in told.iter().take(EDITS_SHOWN) {
         complaint = complaint.help(edit_sentence(edit, mood));
     }
-    if edits.len() > EDITS_SHOWN {
-        complaint = complaint.help(format!("and {} more edits", edits.len() - EDITS_SHOWN));
+    if told.len() > EDITS_SHOWN {
+        complaint = complaint.help(format!("and {}", count(told.len() - EDITS_SHOWN, "more edit")));
     }
     complaint.maybe_help(finding.help.clone())
+}
+
+/// Whether the edit only says what a node that is new is like.
+fn describes_insert(edit: &EditEntry, all: &[EditEntry]) -> bool {
+    let EditEntryKind::Set { node, .. } = &edit.kind else { return false };
+    all.iter().any(|other| matches!(&other.kind, EditEntryKind::Insert { name, .. } if name == node))
 }
 
 /// The side on which the first place is cut off, if the finding led to a copy there.

@@ -143,6 +143,25 @@ fn the_list_of_edits_of_one_finding_is_cut() {
 }
 
 #[test]
+fn what_a_new_node_is_like_is_left_to_the_edit_list() {
+    let (graph, _) = testing::graph(testing::GRAPH);
+    let step = &testing::outcome(&graph).steps[0];
+    let set = |node: &str| EditEntry {
+        kind: EditEntryKind::Set { node: node.into(), what: "flag".into(), value: "true".into() },
+        ..step.edits[0].clone()
+    };
+    let edits = [step.edits[0].clone(), set("copy_0"), set("c")];
+    let mut found = step.findings[0].clone();
+    found.edits = 0..3;
+    let complaint = finding(&found, &testing::rules(), Names::new(&graph, &graph), &edits, Mood::Done);
+    let help: Vec<&str> = complaint.lines(Below::Help).collect();
+    assert_eq!(
+        help,
+        ["Copy `copy_0` was inserted between `c:out0` and `no:in0`", "flag of `c` was set to true"]
+    );
+}
+
+#[test]
 fn no_span_is_too_odd_to_draw() {
     for text in ["", "\n", "a", "é\nb", "a\r\nb\r\n", "a\n\nb", "\ta\n", "日本\n"] {
         let source = Arc::new(Source::new("f", text));
