@@ -18,6 +18,9 @@ use crate::report::{Complaint, Excerpt, Mark, Source};
 /// Bytes of text around a mistake that are worth showing; a dump can have lines of megabytes.
 const EXCERPT_LIMIT: usize = 2000;
 
+/// A name that says that a file is graph notation.
+const NOTATION_NAME: &str = "-.graph";
+
 /// Whether the argument means standard input or output.
 pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
@@ -83,12 +86,13 @@ impl GraphFile {
         let name = if self.stdin.is_some() { "" } else { &*name };
         let loaded = match engine.load(bytes, name) {
             // Standard input has no name to tell the notation by.
-            Err(error) if error.code == "format::unknown" && self.stdin.is_some() => {
-                match engine.load(bytes, "-.graph") {
-                    Err(second) if second.code == "format::syntax" => Err(error),
-                    other => other,
+            Err(error) if self.stdin.is_some() => match engine.load(bytes, NOTATION_NAME) {
+                Ok(loaded) => Ok(loaded),
+                Err(second) if error.code == "format::unknown" && second.code != "format::syntax" => {
+                    Err(second)
                 }
-            }
+                Err(_) => Err(error),
+            },
             other => other,
         };
         loaded.map_err(|error| format_complaint(&error, &self.shown, bytes))
