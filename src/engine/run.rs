@@ -15,14 +15,14 @@ use super::queries::{
     At, Layer, QueryFailure, mark_table, pair_table, rule, rule_program, symbols, verdicts,
 };
 use super::search::{GroupVerdict, Search, Verdict};
-use crate::db::{Db, Linked, Roots, RuleSet, program};
+use crate::db::{Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{
     Anchor, GraphId, NodeId, Snapshot, SortMode, SortRules, State, Sym, Symbols, compare_labels, sort,
 };
 use crate::lang::eval::{
-    ChainEnd, EditKind, EditRecord, EntryId, Failure, Host, Machine, Program, Report, Subject, Value,
+    ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject, Value,
 };
-use crate::lang::hir::{Entry, Subject as Over, TextId};
+use crate::lang::hir::{Entry, ExprId, Subject as Over, TextId};
 use crate::lang::syntax::ast::Kind;
 
 /// A finding before its texts are rendered.
@@ -83,16 +83,9 @@ pub struct PassRun<'db> {
 pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> PassResult {
     let linked = program(db, rules, Roots::of(db, [(run.kind(db), run.name(db))]));
     let before = run.at(db).snapshot(db);
-    let host = Engine {
-        db,
-        rules,
-        before: before.clone(),
-        drafts: RefCell::default(),
-        sorted: RefCell::default(),
-        touched: RefCell::default(),
-        failed: RefCell::default(),
-    };
+    let host = Engine::new(db, rules, before);
     let mut machine = Machine::over(&linked.0, &host, before, run.root(db));
+    machine.set_tally(db.tally());
     machine.set_counters(run.counters(db));
     let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
     let mut counters = machine.counters();
@@ -127,7 +120,65 @@ struct Engine<'db> {
     failed: RefCell<Option<QueryFailure>>,
 }
 
-impl Engine<'_> {
+/// The answer to a question about a result.
+pub struct Answer {
+    pub holds: bool,
+    /// Both sides of the last comparison that did not hold.
+    pub compared: Option<(String, String)>,
+}
+
+/// Whether a condition of an entry holds, with all that a pass could ask: {root}.
+pub fn ask(
+    db: &dyn Db,
+    rules: RuleSet,
+    snapshot: &Snapshot,
+    root: GraphId,
+    (kind, name): (Kind, Sym),
+    condition: ExprId,
+) -> Result<Answer, QueryFailure> {
+    let linked = program(db, rules, Roots::of(db, [(kind, name)]));
+    let host = Engine::new(db, rules, snapshot);
+    let mut machine = Machine::over(&linked.0, &host, snapshot, root);
+    machine.set_tally(db.tally());
+    if !linked.1.is_empty()
+        && let Some(symbols) = live(db, rules).names(Kind::Symbols).next()
+    {
+        let layer = Layer::new(db, At::new(db, snapshot.clone()), symbols, root);
+        machine.set_marks(Some(Rc::new(mark_table(db, rules, layer, |_| true)?)));
+    }
+    let entry = linked.0.entry(kind, name).unwrap_or_default();
+    let frame = [Value::Graph(root)];
+    let told = |failure| host.failed.take().unwrap_or_else(|| QueryFailure(Arc::new(failure), linked.clone()));
+    let mut compared = None;
+    let holds = machine.test(entry, condition, &frame).map_err(told)?;
+    if !holds {
+        machine.record_trace();
+        machine.test(entry, condition, &frame).map_err(told)?;
+        for event in machine.take_trace() {
+            if let EventKind::Compare { left, right } = &event.kind
+                && event.entry == entry
+                && !event.value.is_true()
+            {
+                compared = Some((machine.show(left), machine.show(right)));
+            }
+        }
+    }
+    Ok(Answer { holds, compared })
+}
+
+impl<'db> Engine<'db> {
+    fn new(db: &'db dyn Db, rules: RuleSet, before: &Snapshot) -> Engine<'db> {
+        Engine {
+            db,
+            rules,
+            before: before.clone(),
+            drafts: RefCell::default(),
+            sorted: RefCell::default(),
+            touched: RefCell::default(),
+            failed: RefCell::default(),
+        }
+    }
+
     fn run(&self, machine: &mut Machine<'_>, kind: Kind, name: Sym, only: Option<NodeId>) -> Result<(), Failure> {
         let program = machine.program();
         let Some(entry) = program.entry(kind, name) else {
@@ -347,6 +398,9 @@ type ByGroup = BTreeMap<u32, Vec<(Class, GroupVerdict)>>;
 impl Engine<'_> {
     /// What every rule found, by group.
     fn conflicts_by_group(&self, layer: Layer<'_>) -> Result<ByGroup, QueryFailure> {
+        if let Some(tally) = self.db.tally() {
+            super::testing::count_pairs(self.db, self.rules, layer, &tally)?;
+        }
         let mut groups = ByGroup::new();
         for rule in &pair_table(self.db, self.rules).rules {
             for verdict in verdicts(self.db, self.rules, layer, rule.class)?.iter() {
@@ -372,6 +426,7 @@ impl Engine<'_> {
         let Some(rule) = rule(db, rules, class, &linked.0) else { return Ok(nothing()) };
         let target = layer.target(db);
         let mut fresh = Machine::new(&linked.0, self, machine.copy(), None, target);
+        fresh.set_tally(db.tally());
         fresh.set_marks(Some(Rc::new(marks.clone())));
         let mut search =
             Search { machine: &mut fresh, rule: &rule, symbols: &table, marks: &marks, target };
@@ -440,7 +495,7 @@ fn matching(
     machine: &mut Machine<'_>,
     base: &State,
     entry: EntryId,
-    condition: Option<crate::lang::hir::ExprId>,
+    condition: Option<ExprId>,
     root: GraphId,
 ) -> Result<fixedbitset::FixedBitSet, Failure> {
     let mut set = fixedbitset::FixedBitSet::with_capacity(base.node_slots());
