@@ -190,8 +190,8 @@ fn a_call_lifts_none_only_when_told() {
             x.put(Expr::Call { function: sym("f"), args: [none].into(), lift })
         })
     };
-    assert_eq!(call(true), Value::None);
-    assert_eq!(call(false), Value::Bool(true));
+    assert_eq!(call(1), Value::None);
+    assert_eq!(call(0), Value::Bool(true));
 }
 
 #[test]
@@ -335,6 +335,10 @@ fn strings() {
     assert_eq!(fact(Fact::StrTrim, " a ", ""), Value::text("a"));
     assert_eq!(fact(Fact::StrToInt, "-12", ""), Value::Int(-12));
     assert_eq!(fact(Fact::StrToInt, "12x", ""), Value::None);
+    assert_eq!(eval(|x| {
+        let number = x.int(-12);
+        x.fact(Fact::IntToStr, number)
+    }), Value::text("-12"));
 }
 
 #[test]
