@@ -76,7 +76,8 @@ impl Session {
             };
             let lowered = db::lowered(&self.db, self.rules, id);
             let entry = db::entry(&self.db, self.rules, EntryName::new(&self.db, kind, name));
-            let branches = entry.as_deref().map(|entry| branches(entry, lowered)).unwrap_or_default();
+            let mut branches = entry.as_deref().map(|entry| branches(entry, lowered)).unwrap_or_default();
+            branches.sort_by_key(|branch| lowered.spans.get(branch.condition as usize).map_or(u32::MAX, |span| span.start));
             let line = session::line(text, session::keyword(&item.source));
             let decided = |expr| tally.decided((kind, name), expr);
             rows.push(row(line, None, tally.reached((kind, name))));
@@ -213,9 +214,12 @@ fn branches(entry: &Entry, lowered: &Lowered) -> Vec<Branch> {
             _ => {}
         }
     }
-    if matches!(entry, Entry::Checker(_)) {
+    if let Entry::Checker(checker) = entry {
         all.push(Branch { condition: VERDICT, way: Way::Conflict });
-        all.push(Branch { condition: VERDICT, way: Way::Peace });
+        // Without a condition every pair conflicts.
+        if checker.when.is_some() || matches!(checker.action, CheckerAction::Body(_)) {
+            all.push(Branch { condition: VERDICT, way: Way::Peace });
+        }
     }
     all
 }

@@ -58,7 +58,7 @@ impl Judge<'_> {
                 ExpectKind::Kept { node, step } => self.kept(expect.span, node, *step),
                 ExpectKind::Done { node } => self.done(expect.span, node),
                 ExpectKind::Graph(raw) => {
-                    failures.extend(self.graph(raw));
+                    failures.extend(self.graph(expect.span, raw));
                     None
                 }
                 ExpectKind::That(_) => {
@@ -282,7 +282,7 @@ impl Judge<'_> {
         if told.peek().is_none() { "no chain was tried on it".to_owned() } else { listed(told) }
     }
 
-    fn graph(&self, raw: &Raw) -> Vec<RuleDiagnostic> {
+    fn graph(&self, span: Span, raw: &Raw) -> Vec<RuleDiagnostic> {
         let expected = match self.bench.graph(raw) {
             Ok(expected) => expected,
             Err(errors) => return errors,
@@ -292,7 +292,7 @@ impl Judge<'_> {
         else {
             return Vec::new();
         };
-        let error = Diagnostic::error("test::graph", raw.span, "another graph was expected");
+        let error = Diagnostic::error("test::graph", span, "another graph was expected");
         vec![self.bench.place(error.label(differences.join("; ")))]
     }
 
