@@ -164,7 +164,8 @@ fn graph(path: &Path) -> Result<Snapshot, Complaint> {
 fn table_text(path: &Path) -> Result<String, Complaint> {
     let shown = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| unreadable(&shown, &error))?;
-    let bytes = inflate(&bytes, TABLE_LIMIT).map_err(|error| Complaint::error(error.code, error.message).at(shown.clone()))?;
+    let bytes = inflate(&bytes, TABLE_LIMIT)
+        .map_err(|error| Complaint::error(error.code, error.message).at(shown.clone()))?;
     String::from_utf8(bytes.into_owned())
         .map_err(|_| Complaint::error("case::not_text", "the symbol table is not UTF-8 text").at(shown))
 }

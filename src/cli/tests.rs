@@ -47,11 +47,12 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
         rules.engine.start_coverage();
     }
     let (mut passed, mut failed) = (0, 0);
-    let results = rules.engine.tests(&|path| {
-        args.paths.is_empty() || wanted.iter().any(|wanted| wanted == Path::new(path))
-    });
+    let results = rules
+        .engine
+        .tests(&|path| args.paths.is_empty() || wanted.iter().any(|wanted| wanted == Path::new(path)));
     for result in &results {
-        let failures: Vec<Complaint> = result.failures.iter().map(|failure| rules.complaint(failure)).collect();
+        let failures: Vec<Complaint> =
+            result.failures.iter().map(|failure| rules.complaint(failure)).collect();
         *if failures.is_empty() { &mut passed } else { &mut failed } += 1;
         tell(desk, &result.name, &format!("({}:{})", result.path, result.line), &failures)?;
     }

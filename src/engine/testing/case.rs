@@ -53,7 +53,9 @@ impl Session {
         let outcome = session.run(&case.before, &request).map_err(|error| vec![error.to_string()])?;
         let failure = outcome.failures().next();
         match (&case.end, failure) {
-            (CaseEnd::Graph(_), Some(failure)) => Err(vec![format!("`{}` failed: {}", failure.pass, failure.message)]),
+            (CaseEnd::Graph(_), Some(failure)) => {
+                Err(vec![format!("`{}` failed: {}", failure.pass, failure.message)])
+            }
             (CaseEnd::Graph(expected), None) => {
                 equal_up_to_inserted(&case.before, expected, &outcome.after, &Compared::all_but(BOOKKEEPING))
             }
@@ -78,7 +80,9 @@ impl Session {
         for (line, expected) in (1..).zip(expected.lines()) {
             match actual.next() {
                 Some(actual) if actual == expected => {}
-                Some(actual) => return Err(vec![format!("line {line} should be `{expected}`, it is `{actual}`")]),
+                Some(actual) => {
+                    return Err(vec![format!("line {line} should be `{expected}`, it is `{actual}`")]);
+                }
                 None => return Err(vec![format!("line {line} `{expected}` is missing")]),
             }
         }

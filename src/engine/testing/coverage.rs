@@ -1,7 +1,7 @@
 //! Which entries, and which of their branches, evaluation has reached.
 //!
 //! A branch is: a condition (`when`, `where`, `if`, `require`, a step of a walk or pipeline) that holds, the same that
-//! does not; a case of `first` or an arm of `match` that is taken; a checker that finds a conflict, or none.
+//! does not; a case of `first` or an arm of `match` that is taken; a cell of a matrix; a checker that finds a conflict, or none.
 
 use crate::db::{self, Db, EntryName, RuleSet};
 use crate::engine::Session;
@@ -9,7 +9,7 @@ use crate::engine::pairs::Class;
 use crate::engine::queries::{Layer, QueryFailure, mark_table, pair_table, verdicts};
 use crate::engine::session;
 use crate::graph::Sym;
-use crate::lang::eval::{Tally, VERDICT};
+use crate::lang::eval::{Tally, VERDICT, cell};
 use crate::lang::hir::{Body, ChainStep, CheckerAction, Entry, Expr, ExprId, Lowered, Statement};
 use crate::lang::syntax::ast::Kind;
 
@@ -26,7 +26,7 @@ pub struct CoverageRow {
 }
 
 /// Kinds whose entries do something.
-const COVERED: [Kind; 15] = [
+const COVERED: [Kind; 16] = [
     Kind::Fn,
     Kind::Walk,
     Kind::Symbols,
@@ -36,6 +36,7 @@ const COVERED: [Kind; 15] = [
     Kind::DefaultAlways,
     Kind::Skip,
     Kind::Checker,
+    Kind::Matrix,
     Kind::Chain,
     Kind::Action,
     Kind::Pass,
@@ -77,14 +78,26 @@ impl Session {
             let lowered = db::lowered(&self.db, self.rules, id);
             let entry = db::entry(&self.db, self.rules, EntryName::new(&self.db, kind, name));
             let mut branches = entry.as_deref().map(|entry| branches(entry, lowered)).unwrap_or_default();
-            branches.sort_by_key(|branch| lowered.spans.get(branch.condition as usize).map_or(u32::MAX, |span| span.start));
+            branches.sort_by_key(|branch| {
+                lowered.spans.get(branch.condition as usize).map_or(u32::MAX, |span| span.start)
+            });
             let line = session::line(text, session::keyword(&item.source));
             let decided = |expr| tally.decided((kind, name), expr);
             rows.push(row(line, None, tally.reached((kind, name))));
+            if let Some(Entry::Matrix { rows: of, columns, cells, .. }) = entry.as_deref() {
+                let words = |ty, variant| self.variant(ty, variant);
+                for (at, cells) in (0u16..).zip(cells) {
+                    for (column, _) in (0u16..).zip(cells) {
+                        let branch = format!("{} | {}", words(*of, at), words(*columns, column));
+                        rows.push(row(line, Some(branch), decided(cell(at, column)).held));
+                    }
+                }
+            }
             for Branch { condition, way } in branches {
                 let (words, line) = match lowered.spans.get(condition as usize) {
                     Some(span) => {
-                        let words = item.source.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+                        let words =
+                            item.source.text.get(span.start as usize..span.end as usize).unwrap_or_default();
                         (short(words), session::line(text, (item.source.start + span.start) as usize))
                     }
                     None => (String::new(), line),
@@ -103,6 +116,19 @@ impl Session {
             }
         }
         rows
+    }
+}
+
+impl Session {
+    /// The word for a variant of an enum.
+    fn variant(&self, ty: Sym, variant: u16) -> String {
+        let entry = db::entry(&self.db, self.rules, EntryName::new(&self.db, Kind::Enum, ty));
+        match entry.as_deref() {
+            Some(Entry::Enum { variants }) => {
+                variants.get(variant as usize).map_or_else(String::new, |name| name.as_str().to_owned())
+            }
+            _ => variant.to_string(),
+        }
     }
 }
 
@@ -199,7 +225,10 @@ fn branches(entry: &Entry, lowered: &Lowered) -> Vec<Branch> {
             Expr::First { cases, otherwise } => {
                 for (number, (condition, _)) in (0u32..).zip(cases) {
                     let name = lowered.names.iter().find(|(at, case, _)| *at == id && *case == number);
-                    all.push(Branch { condition: *condition, way: Way::Case(name.map(|(_, _, name)| *name)) });
+                    all.push(Branch {
+                        condition: *condition,
+                        way: Way::Case(name.map(|(_, _, name)| *name)),
+                    });
                 }
                 if let (Some(_), Some((last, _))) = (otherwise, cases.last()) {
                     all.push(Branch { condition: *last, way: Way::Otherwise });
@@ -251,9 +280,10 @@ pub fn count_pairs(db: &dyn Db, rules: RuleSet, layer: Layer<'_>, tally: &Tally)
         let Some(Entry::Never { left, right }) = entry.as_deref() else { continue };
         let right = if right.is_empty() { &all } else { right };
         let Some(xs) = marks.list(*left) else { continue };
-        let met = right.iter().filter_map(|other| marks.list(*other)).any(|ys| {
-            xs.places.iter().any(|x| ys.in_group(x.group).iter().any(|y| y.anchor != x.anchor))
-        });
+        let met = right
+            .iter()
+            .filter_map(|other| marks.list(*other))
+            .any(|ys| xs.places.iter().any(|x| ys.in_group(x.group).iter().any(|y| y.anchor != x.anchor)));
         if met {
             tally.reach((Kind::Never, name));
         }

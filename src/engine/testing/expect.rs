@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::seen::Seen;
 use super::super::outcome::EditEntryKind;
 use super::super::run;
+use super::seen::Seen;
 use super::{Bench, listed, name_of};
 use crate::db::{self, EntryName};
 use crate::engine::outcome::EditEntry;
@@ -89,13 +89,19 @@ impl Judge<'_> {
                 Some(failure) if failure.message.contains(part.as_str()) => continue,
                 Some(failure) => format!("`{}` failed with `{}`", failure.pass, failure.message),
             };
-            wrong.push(Diagnostic::error("test::error", *span, "the expected failure did not come").label(seen));
+            wrong.push(
+                Diagnostic::error("test::error", *span, "the expected failure did not come").label(seen),
+            );
         }
         if let Some(failure) = failure.filter(|_| !expected) {
             let message = format!("`{}` failed: {}", failure.pass, failure.message);
             let places = listed(failure.places.iter().map(|place| format!("`{}`", place.name)));
             let error = Diagnostic::error("test::failed", self.bench.title, message);
-            wrong.push(if failure.places.is_empty() { error } else { error.help(format!("it is about {places}")) });
+            wrong.push(if failure.places.is_empty() {
+                error
+            } else {
+                error.help(format!("it is about {places}"))
+            });
         }
         wrong.into_iter().map(|diagnostic| self.bench.place(diagnostic)).collect()
     }
@@ -134,7 +140,12 @@ impl Judge<'_> {
             let seen = if !inserted.is_beside(after, insertion.position, insertion.anchors) {
                 inserted.words(after)
             } else if let Some(by) = insertion.by.filter(|by| !inserted.by.contains(&by.text)) {
-                format!("`{}` is not by `{}`: {}", name_of(after, inserted.node), by.text, inserted.words(after))
+                format!(
+                    "`{}` is not by `{}`: {}",
+                    name_of(after, inserted.node),
+                    by.text,
+                    inserted.words(after)
+                )
             } else if insertion.named.is_some_and(|named| *name_of(after, inserted.node) != *named) {
                 format!("it is named `{}`", name_of(after, inserted.node))
             } else {
@@ -143,7 +154,8 @@ impl Judge<'_> {
             return Some(self.bench.place(error.label(seen).help(all())));
         }
         let extra = self.seen.inserted.get(wanted.len())?;
-        let message = format!("{} insertions were expected, there are {}", wanted.len(), self.seen.inserted.len());
+        let message =
+            format!("{} insertions were expected, there are {}", wanted.len(), self.seen.inserted.len());
         let error = Diagnostic::error("test::insert", last, message);
         Some(self.bench.place(error.label(format!("then there is {}", extra.words(after))).help(all())))
     }
@@ -198,15 +210,19 @@ impl Judge<'_> {
 
     fn edge(&self, span: Span, present: bool, from: &AnchorName, to: &AnchorName) -> Option<Diagnostic> {
         let after = self.after();
-        let producers: Vec<_> = self.nodes(&to.node).map(|node| after.producer(node.input(to.index))).collect();
-        let there = producers.iter().flatten().any(|output| {
-            *name_of(after, output.node) == *from.node && output.index == from.index
-        });
+        let producers: Vec<_> =
+            self.nodes(&to.node).map(|node| after.producer(node.input(to.index))).collect();
+        let there = producers
+            .iter()
+            .flatten()
+            .any(|output| *name_of(after, output.node) == *from.node && output.index == from.index);
         if there == present {
             return None;
         }
         if !present {
-            return Some(Diagnostic::error("test::edge", span, "this edge was not expected").label("it is there"));
+            return Some(
+                Diagnostic::error("test::edge", span, "this edge was not expected").label("it is there"),
+            );
         }
         self.missing("test::edge", to.span, &to.node).or_else(|| {
             let reads = producers.iter().map(|producer| match producer {
@@ -288,7 +304,8 @@ impl Judge<'_> {
             Err(errors) => return errors,
         };
         let compared = Compared::all_but(BOOKKEEPING);
-        let Err(differences) = equal_up_to_inserted(&self.seen.outcome.before, &expected, self.after(), &compared)
+        let Err(differences) =
+            equal_up_to_inserted(&self.seen.outcome.before, &expected, self.after(), &compared)
         else {
             return Vec::new();
         };

@@ -98,7 +98,8 @@ impl Bench<'_> {
             }
             false => None,
         };
-        let failures = Judge { bench: self, session: &session, root, seen: &seen, again: again.as_ref() }.failures();
+        let failures =
+            Judge { bench: self, session: &session, root, seen: &seen, again: again.as_ref() }.failures();
         if failures.is_empty() { Ok(()) } else { Err(failures) }
     }
 
@@ -133,7 +134,11 @@ impl Bench<'_> {
     fn root(&self, before: &Snapshot) -> Result<GraphId, Vec<RuleDiagnostic>> {
         let Some(on) = self.test.on else { return Ok(GraphId::ROOT) };
         graph_named(before, on.text.as_str()).ok_or_else(|| {
-            let error = Diagnostic::error("test::unknown_graph", on.span, format!("no graph is called `{}`", on.text));
+            let error = Diagnostic::error(
+                "test::unknown_graph",
+                on.span,
+                format!("no graph is called `{}`", on.text),
+            );
             let names = before.registry().map(|graph| &*before.graph(graph).name);
             let error = match did_you_mean(on.text.as_str(), names) {
                 Some(near) => error.help(format!("did you mean `{near}`?")),

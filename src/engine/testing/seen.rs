@@ -61,7 +61,11 @@ impl Seen {
                     Draft::Conflict { by: rules, edits, .. } if edits.contains(&at) => {
                         by.extend(rules.iter().map(|(class, _)| {
                             let rule = renderer.rule_ref(*class);
-                            if rule.kind == Kind::Always { Sym::new(keyword(Kind::Always)) } else { rule.name }
+                            if rule.kind == Kind::Always {
+                                Sym::new(keyword(Kind::Always))
+                            } else {
+                                rule.name
+                            }
                         }));
                     }
                     Draft::Chain { chain, edits, .. } if edits.contains(&at) => by.push(*chain),
@@ -108,7 +112,8 @@ impl Inserted {
     pub fn words(&self, after: &State) -> String {
         let Some(node) = after.get_node(self.node) else { return String::new() };
         let list = |position| {
-            let anchors = self.beside(after, position).into_iter().map(|(name, index)| format!("{name}:{index}"));
+            let anchors =
+                self.beside(after, position).into_iter().map(|(name, index)| format!("{name}:{index}"));
             anchors.collect::<Vec<_>>().join(", ")
         };
         let by = self.by.first().map(|by| format!(" by {by}")).unwrap_or_default();

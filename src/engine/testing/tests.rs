@@ -29,6 +29,13 @@ action put(i: Input) {
   }
 }
 
+enum Size { Small, Large }
+matrix fits(what: Size, place: Size) -> { yes, no }
+        | Small | Large
+  Small | yes   | yes
+  Large | no    | yes
+fn size(n: Node) -> Size = if n.inputs.count > 1 then Large else Small
+
 fn is_copy(n: Node) -> Bool = n.type == Copy
 fn is_copied(i: Input) -> Bool = i.source.node.is_copy ?? false
 
@@ -40,6 +47,7 @@ pass worsen for n: Node where n.attr(marked) {
 }
 chain tidy for n: Node where n.type == Add {
   require two_inputs : n.inputs.count == 2 else "{n.name} has not two inputs"
+  require fitting : fits(Small, size(n)) == yes else "{n.name} does not fit"
   then { set n.attr(count) = 2 }
 }
 lint lonely W1 warn for n: Node {
@@ -52,7 +60,8 @@ fn session(tests: &str) -> Session {
     let files = [("rules.anchor", RULES, false), ("tests.anchor", tests, true)];
     let files = files.map(|(path, text, overlay)| (path.to_owned(), text.to_owned(), overlay));
     let session = Session::new(RuleSources { files: files.into() });
-    let problems: Vec<_> = session.diagnostics().into_iter().filter(|d| d.diagnostic.code != "rule::unused").collect();
+    let problems: Vec<_> =
+        session.diagnostics().into_iter().filter(|d| d.diagnostic.code != "rule::unused").collect();
     assert_eq!(problems, [], "the rules of the test are sound");
     session
 }
@@ -97,7 +106,10 @@ fn insertions_in_order_by_anchors_maker_and_name() {
     let run = |expects: &str| told(&format!("test \"t\" for mend {{ {graph}\n{expects}\n}}"));
     assert_eq!(run("expect insert before b:0\nexpect insert before b:1"), FINE);
     assert_eq!(run("expect insert after a:0\nexpect insert after [a:0] by put"), FINE);
-    assert_eq!(run("expect insert before b:0 by mend named \"copy_0\"\nexpect insert before b:1 named \"copy_1\""), FINE);
+    assert_eq!(
+        run("expect insert before b:0 by mend named \"copy_0\"\nexpect insert before b:1 named \"copy_1\""),
+        FINE
+    );
     assert_eq!(
         run("expect insert before b:1\nexpect insert before b:0"),
         "FAIL tests.anchor:1 t\n  \
@@ -138,7 +150,10 @@ fn edges_and_control_edges() {
     let there = one("for mend { GRAPH\n expect no edge copy_0:0 -> b:0\n expect no control a => b\n}");
     assert_eq!(there.matches("it is there").count(), 2, "{there}");
     let unknown = one("for mend { GRAPH\n expect edge a:0 -> copy_1:0\n}");
-    assert!(unknown.contains("the result has no node `copy_1`") && unknown.contains("did you mean `copy_0`?"), "{unknown}");
+    assert!(
+        unknown.contains("the result has no node `copy_1`") && unknown.contains("did you mean `copy_0`?"),
+        "{unknown}"
+    );
 }
 
 #[test]
@@ -147,9 +162,15 @@ fn failures_expected_and_not() {
     let run = |expect: &str| told(&format!("test \"t\" for mend {{ {open}\n{expect}\n}}"));
     assert_eq!(run("expect error \"no producer\""), FINE);
     let other = run("expect error \"another\"");
-    assert!(other.contains("> expect error \"another\"\n    `mend` failed with `b_in_0 has no producer`"), "{other}");
+    assert!(
+        other.contains("> expect error \"another\"\n    `mend` failed with `b_in_0 has no producer`"),
+        "{other}"
+    );
     let unexpected = run("expect nothing");
-    assert!(unexpected.contains("test::failed: `mend` failed: b_in_0 has no producer\n  > \"t\""), "{unexpected}");
+    assert!(
+        unexpected.contains("test::failed: `mend` failed: b_in_0 has no producer\n  > \"t\""),
+        "{unexpected}"
+    );
     let none = one("for mend { GRAPH\n expect error \"x\"\n}");
     assert!(none.contains("no pass failed"), "{none}");
 }
@@ -168,7 +189,8 @@ fn chains_stop_or_run_to_their_end() {
 
 #[test]
 fn findings_by_code() {
-    let run = |graph: &str| told(&format!("test \"t\" for lonely {{ graph {{ {graph} }}\n expect warn W1\n}}"));
+    let run =
+        |graph: &str| told(&format!("test \"t\" for lonely {{ graph {{ {graph} }}\n expect warn W1\n}}"));
     assert_eq!(run("a: Relu -> none"), FINE);
     let none = run("a: Relu");
     assert!(none.contains("a finding was expected\n  > expect warn W1\n    found nothing"), "{none}");
@@ -188,8 +210,12 @@ fn whole_graphs_up_to_names_of_inserted_nodes() {
 
 #[test]
 fn conditions_over_the_result() {
-    assert_eq!(one("for mend { GRAPH\n expect that root.nodes.count == 3 and node(\"copy_0\").type == Copy\n}"), FINE);
-    let wrong = one("for mend { GRAPH\n expect that node(\"b\") is some\n expect that root.nodes.count == 2\n}");
+    assert_eq!(
+        one("for mend { GRAPH\n expect that root.nodes.count == 3 and node(\"copy_0\").type == Copy\n}"),
+        FINE
+    );
+    let wrong =
+        one("for mend { GRAPH\n expect that node(\"b\") is some\n expect that root.nodes.count == 2\n}");
     assert!(wrong.contains("> expect that root.nodes.count == 2\n    compared `3` with `2`"), "{wrong}");
     assert_eq!(wrong.matches("test::that").count(), 1, "the other one holds: {wrong}");
 }
@@ -198,22 +224,35 @@ fn conditions_over_the_result() {
 fn a_second_run_changes_nothing() {
     assert_eq!(one("for mend twice { GRAPH\n}"), FINE);
     let again = one("for worsen twice { GRAPH\n}");
-    assert!(again.contains("the second run is to change nothing\n  > \"t\"\n    `copy_0_1: Copy(copy_0:0)` before `b:0`"), "{again}");
+    assert!(
+        again.contains(
+            "the second run is to change nothing\n  > \"t\"\n    `copy_0_1: Copy(copy_0:0)` before `b:0`"
+        ),
+        "{again}"
+    );
 }
 
 #[test]
 fn a_subgraph_plays_the_root() {
     let graph = "graph { p: Relu { subgraph inner { a: Relu\n b: Relu(a) { marked = true } } }\n c: Relu\n d: Relu(c) { marked = true } }";
-    let run = |on: &str| told(&format!("test \"t\" for mend on {on} {{ {graph}\n expect that root.nodes.count == 3\n}}"));
+    let run = |on: &str| {
+        told(&format!("test \"t\" for mend on {on} {{ {graph}\n expect that root.nodes.count == 3\n}}"))
+    };
     assert_eq!(run("inner"), FINE);
     let unknown = run("iner");
-    assert!(unknown.contains("no graph is called `iner`\n  > iner\n  help: did you mean `inner`?"), "{unknown}");
+    assert!(
+        unknown.contains("no graph is called `iner`\n  > iner\n  help: did you mean `inner`?"),
+        "{unknown}"
+    );
 }
 
 #[test]
 fn graphs_that_do_not_parse_are_complained_about_in_the_rule_file() {
     let bad = told("test \"t\" for mend {\n graph {\n a: Relu(nobody)\n }\n expect nothing\n}");
-    assert!(bad.starts_with("FAIL tests.anchor:1 t\n  format::unknown_node: ") && bad.contains("> nobody"), "{bad}");
+    assert!(
+        bad.starts_with("FAIL tests.anchor:1 t\n  format::unknown_node: ") && bad.contains("> nobody"),
+        "{bad}"
+    );
     let expected = one("for mend { GRAPH\n expect graph { b: Relu(nobody) }\n}");
     assert!(expected.contains("format::unknown_node") && expected.contains("> nobody"), "{expected}");
 }
@@ -221,7 +260,10 @@ fn graphs_that_do_not_parse_are_complained_about_in_the_rule_file() {
 #[test]
 fn options_are_those_of_the_test_alone() {
     let asks = |options: &str, condition: &str| {
-        format!("test {:?} for tidy {{ {options}\n graph {{ a: Relu }}\n expect that {condition}\n}}\n", condition.replace('"', ""))
+        format!(
+            "test {:?} for tidy {{ {options}\n graph {{ a: Relu }}\n expect that {condition}\n}}\n",
+            condition.replace('"', "")
+        )
     };
     let text = [
         asks("option mode = loud\n option numbers = [1, -2]\n option HOST = \"me\"", "option(mode) == loud"),
@@ -238,7 +280,22 @@ fn options_are_those_of_the_test_alone() {
         assert_eq!(outcomes.len(), 4);
         assert!(outcomes.iter().all(|outcome| outcome.failures.is_empty()), "{outcomes:#?}");
     }
-    assert_eq!((session.rules.given(&session.db), session.rules.environment(&session.db)), (&user, &environment));
+    assert_eq!(
+        (session.rules.given(&session.db), session.rules.environment(&session.db)),
+        (&user, &environment)
+    );
+}
+
+/// Cells that a test with a node of two inputs reaches.
+fn cells_of_two_inputs() -> Vec<(String, usize)> {
+    let mut session =
+        session("test \"t\" for tidy { graph { a: Relu\n two: Add(a, a) }\n expect done two\n}");
+    session.start_coverage();
+    session.run_tests(&|_| true);
+    let cells = session.coverage().into_iter().filter(|row| row.kind == Kind::Matrix);
+    let mut cells: Vec<_> = cells.filter_map(|row| Some((row.branch?, row.reached))).collect();
+    cells.sort();
+    cells
 }
 
 #[test]
@@ -250,15 +307,26 @@ fn coverage_tells_what_was_reached() {
     let rows = session.coverage();
     let reached = |kind, name: &str, branch: Option<&str>| {
         let rows = rows.iter().filter(|row| row.kind == kind && row.name.as_str() == name);
-        let found: Vec<usize> = rows.filter(|row| row.branch.as_deref() == branch).map(|row| row.reached).collect();
+        let found: Vec<usize> =
+            rows.filter(|row| row.branch.as_deref() == branch).map(|row| row.reached).collect();
         assert_eq!(found.len(), 1, "{name}: {branch:?}");
         found[0]
     };
     assert_eq!(reached(Kind::Chain, "tidy", Some("n.inputs.count == 2")), 0);
     assert_eq!(reached(Kind::Chain, "tidy", Some("not: n.inputs.count == 2")), 1);
     assert_eq!(reached(Kind::Chain, "tidy", Some("n.type == Add")), 1);
+    assert_eq!(reached(Kind::Matrix, "fits", Some("Small | Large")), 0);
     assert_eq!(reached(Kind::Pass, "mend", None), 0);
     assert_eq!(reached(Kind::Fn, "is_copy", None), 0);
+    assert_eq!(
+        cells_of_two_inputs(),
+        [
+            ("Large | Large".to_owned(), 0),
+            ("Large | Small".to_owned(), 0),
+            ("Small | Large".to_owned(), 1),
+            ("Small | Small".to_owned(), 0)
+        ]
+    );
     let line = rows.iter().find(|row| row.name.as_str() == "tidy").map(|row| row.line);
     let tidy = RULES.lines().position(|line| line.starts_with("chain tidy")).map(|at| at as u32 + 1);
     assert_eq!(line, tidy);

@@ -220,6 +220,7 @@ impl<'a> Machine<'a> {
         let (Some(row), Some(column)) = (row.as_variant(), column.as_variant()) else { return Value::None };
         match self.program.linked(matrix).map(|linked| &*linked.entry) {
             Some(Entry::Matrix { result, cells, .. }) => {
+                self.reach_cell(matrix, row, column);
                 match cells.get(row as usize).and_then(|r| r.get(column as usize)) {
                     Some(&variant) => Value::Enum { ty: *result, variant },
                     None => Value::None,

@@ -33,7 +33,7 @@ pub use edits::{EditKind, EditRecord, Subject};
 pub use exec::{ChainEnd, Isolated, Report};
 pub use machine::{Cause, Failure, Host, Machine, Marks, NoHost, reaches};
 pub use program::Program;
-pub use tally::{Outcomes, Tally, VERDICT};
+pub use tally::{Outcomes, Tally, VERDICT, cell};
 pub use trace::{Event, EventKind, Reads};
 pub use value::{GroupRef, Items, List, Value};
 

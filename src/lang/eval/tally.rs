@@ -62,6 +62,11 @@ impl Tally {
     }
 }
 
+/// Stands for a cell among the conditions of a matrix.
+pub fn cell(row: u16, column: u16) -> ExprId {
+    ExprId::from(row) << 16 | ExprId::from(column)
+}
+
 impl Machine<'_> {
     /// Counts that an entry's body was begun.
     #[inline]
@@ -71,6 +76,13 @@ impl Machine<'_> {
         {
             tally.reach(key);
         }
+    }
+
+    /// Counts that a cell of a matrix was looked up.
+    #[inline]
+    pub(super) fn reach_cell(&self, matrix: EntryId, row: u16, column: u16) {
+        self.reach(matrix);
+        self.decide(matrix, cell(row, column), true);
     }
 
     /// Counts how a condition, or with [`VERDICT`] an entry as a whole, came out.
