@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine;
 use crate::engine::explain::Explanation;
 use crate::engine::outcome::{Outcome, PassFailure};
+use crate::engine::{self, Case, CoverageRow};
 pub use crate::format::save_with_warnings as save;
 use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols};
@@ -81,20 +81,8 @@ pub struct TestResult {
     pub name: String,
     pub path: String,
     pub line: u32,
-    /// `None`: it passed.
-    pub failure: Option<RuleDiagnostic>,
-}
-
-/// An entry, or a branch of one, and how often tests reached it.
-#[derive(Clone, Debug)]
-pub struct CoverageRow {
-    pub kind: Kind,
-    pub name: Sym,
-    pub path: String,
-    pub line: u32,
-    /// The branch's words in the rule; `None` for the entry itself.
-    pub branch: Option<String>,
-    pub reached: usize,
+    /// Empty: it passed.
+    pub failures: Vec<RuleDiagnostic>,
 }
 
 /// A rule set, ready to run.
@@ -114,7 +102,11 @@ pub trait Engine {
     fn explain(&self, snapshot: &Snapshot, request: &Request, target: ExplainTarget) -> Explanation;
     /// Runs the tests of the files that `wanted` accepts, in their order.
     fn tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestResult>;
-    /// What the tests of [`Engine::tests`] reach.
+    /// Runs a case; what differs, a sentence each.
+    fn case(&self, case: &Case) -> Result<(), Vec<String>>;
+    /// Counts from now on what runs reach.
+    fn start_coverage(&mut self);
+    /// What runs have reached since [`Engine::start_coverage`].
     fn coverage(&self) -> Vec<CoverageRow>;
 }
 
@@ -216,12 +208,26 @@ impl Engine for Connected {
         Explanation::default()
     }
 
-    fn tests(&self, _: &dyn Fn(&str) -> bool) -> Vec<TestResult> {
-        Vec::new()
+    fn tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestResult> {
+        let outcomes = self.0.run_tests(wanted).into_iter().map(|outcome| TestResult {
+            name: outcome.name.as_str().to_owned(),
+            path: outcome.path,
+            line: outcome.line,
+            failures: outcome.failures.into_iter().map(complaint).collect(),
+        });
+        outcomes.collect()
+    }
+
+    fn case(&self, case: &Case) -> Result<(), Vec<String>> {
+        self.0.run_case(case)
+    }
+
+    fn start_coverage(&mut self) {
+        self.0.start_coverage();
     }
 
     fn coverage(&self) -> Vec<CoverageRow> {
-        Vec::new()
+        self.0.coverage()
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::session::*;
 use crate::engine::explain::{AnchorStory, Explanation};
 use crate::engine::outcome::{Outcome, PassFailure};
+use crate::engine::{Case, CoverageRow};
 use crate::format::{FormatError, Loaded};
 use crate::graph::{Anchor, GraphId, Group, Snapshot, Sym, Symbols};
 use crate::lang::diagnostic::Diagnostic;
@@ -128,12 +129,22 @@ impl Engine for Fake {
     }
 
     fn tests(&self, _: &dyn Fn(&str) -> bool) -> Vec<TestResult> {
-        let result =
-            |name: &str, failure| TestResult { name: name.into(), path: "r.anchor".into(), line: 9, failure };
+        let result = |name: &str, failure: Option<RuleDiagnostic>| TestResult {
+            name: name.into(),
+            path: "r.anchor".into(),
+            line: 9,
+            failures: failure.into_iter().collect(),
+        };
         let failure =
             self.sources.files.first().map(|file| diagnostic("no copy", vec![(file.0.clone(), 0..3)]));
         vec![result("one copy", None), result("no copy", failure)]
     }
+
+    fn case(&self, _: &Case) -> Result<(), Vec<String>> {
+        Ok(())
+    }
+
+    fn start_coverage(&mut self) {}
 
     fn coverage(&self) -> Vec<CoverageRow> {
         let row = |name: &str, branch: Option<&str>, reached| CoverageRow {

@@ -38,6 +38,7 @@ pub fn conflicts(
             let earlier = MarkTable::new(snapshot.clone(), lists.iter().flatten().cloned().collect());
             let request = MarkRequest { snapshot, symbols: table, target, mark, earlier };
             let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+            machine.set_tally(db.tally());
             let list = marks::mark(&mut machine, request, id)
                 .map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))?;
             lists[at] = Some(Arc::new(list));
@@ -48,6 +49,7 @@ pub fn conflicts(
         let linked = rule_program(db, rules, pairs.class);
         let Some(rule) = rule(db, rules, pairs.class, &linked.0) else { continue };
         let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+        machine.set_tally(db.tally());
         machine.set_marks(Some(Rc::new(marks.clone())));
         let mut search = Search { machine: &mut machine, rule: &rule, symbols: table, marks: &marks, target };
         let found = search.run().map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))?;

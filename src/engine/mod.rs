@@ -16,5 +16,7 @@ mod run;
 mod search;
 mod session;
 mod sides;
+mod testing;
 
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};
+pub use testing::{Case, CaseEnd, CoverageRow, TestOutcome};

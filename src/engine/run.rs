@@ -17,12 +17,13 @@ use super::queries::{
 };
 use super::search::{GroupVerdict, Search, Verdict};
 use super::sides;
-use crate::db::{Db, Linked, Roots, RuleSet, program};
+use crate::db::{Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{
     Anchor, GraphId, NodeId, Snapshot, SortMode, SortRules, Sym, Symbols, compare_labels, sort,
 };
 use crate::lang::eval::{
-    ChainEnd, EditKind, EditRecord, EntryId, Failure, Host, Machine, Program, Report, Subject, Value,
+    ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject,
+    Value,
 };
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Body, Entry, Expr, ExprId, Local, Subject as Over, TextId};
@@ -92,16 +93,9 @@ pub struct PassRun<'db> {
 pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> PassResult {
     let linked = program(db, rules, Roots::of(db, [(run.kind(db), run.name(db))]));
     let before = run.at(db).snapshot(db);
-    let host = Engine {
-        db,
-        rules,
-        before: before.clone(),
-        drafts: RefCell::default(),
-        sorted: RefCell::default(),
-        touched: RefCell::default(),
-        failed: RefCell::default(),
-    };
+    let host = Engine::new(db, rules, before);
     let mut machine = Machine::over(&linked.0, &host, before, run.root(db));
+    machine.set_tally(db.tally());
     machine.set_counters(run.counters(db));
     let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
     let mut counters = machine.counters();
@@ -136,7 +130,66 @@ struct Engine<'db> {
     failed: RefCell<Option<QueryFailure>>,
 }
 
-impl Engine<'_> {
+/// The answer to a question about a result.
+pub struct Answer {
+    pub holds: bool,
+    /// Both sides of the last comparison that did not hold.
+    pub compared: Option<(String, String)>,
+}
+
+/// Whether a condition of an entry holds, with all that a pass could ask: {root}.
+pub fn ask(
+    db: &dyn Db,
+    rules: RuleSet,
+    snapshot: &Snapshot,
+    root: GraphId,
+    (kind, name): (Kind, Sym),
+    condition: ExprId,
+) -> Result<Answer, QueryFailure> {
+    let linked = program(db, rules, Roots::of(db, [(kind, name)]));
+    let host = Engine::new(db, rules, snapshot);
+    let mut machine = Machine::over(&linked.0, &host, snapshot, root);
+    machine.set_tally(db.tally());
+    if !linked.1.is_empty()
+        && let Some(symbols) = live(db, rules).names(Kind::Symbols).next()
+    {
+        let layer = Layer::new(db, At::new(db, snapshot.clone()), symbols, root);
+        machine.set_marks(Some(Rc::new(mark_table(db, rules, layer, |_| true)?)));
+    }
+    let entry = linked.0.entry(kind, name).unwrap_or_default();
+    let frame = [Value::Graph(root)];
+    let told =
+        |failure| host.failed.take().unwrap_or_else(|| QueryFailure(Arc::new(failure), linked.clone()));
+    let mut compared = None;
+    let holds = machine.test(entry, condition, &frame).map_err(told)?;
+    if !holds {
+        machine.record_trace();
+        machine.test(entry, condition, &frame).map_err(told)?;
+        for event in machine.take_trace() {
+            if let EventKind::Compare { left, right } = &event.kind
+                && event.entry == entry
+                && !event.value.is_true()
+            {
+                compared = Some((machine.show(left), machine.show(right)));
+            }
+        }
+    }
+    Ok(Answer { holds, compared })
+}
+
+impl<'db> Engine<'db> {
+    fn new(db: &'db dyn Db, rules: RuleSet, before: &Snapshot) -> Engine<'db> {
+        Engine {
+            db,
+            rules,
+            before: before.clone(),
+            drafts: RefCell::default(),
+            sorted: RefCell::default(),
+            touched: RefCell::default(),
+            failed: RefCell::default(),
+        }
+    }
+
     fn run(
         &self,
         machine: &mut Machine<'_>,
@@ -374,6 +427,9 @@ type ByGroup = BTreeMap<u32, Vec<(Class, GroupVerdict)>>;
 impl Engine<'_> {
     /// What every rule found, by group.
     fn conflicts_by_group(&self, layer: Layer<'_>) -> Result<ByGroup, QueryFailure> {
+        if let Some(tally) = self.db.tally() {
+            super::testing::count_pairs(self.db, self.rules, layer, &tally)?;
+        }
         let mut groups = ByGroup::new();
         for rule in &pair_table(self.db, self.rules).rules {
             for verdict in verdicts(self.db, self.rules, layer, rule.class)?.iter() {
@@ -399,6 +455,7 @@ impl Engine<'_> {
         let Some(rule) = rule(db, rules, class, &linked.0) else { return Ok(nothing()) };
         let target = layer.target(db);
         let mut fresh = Machine::new(&linked.0, self, machine.copy(), None, target);
+        fresh.set_tally(db.tally());
         fresh.set_marks(Some(Rc::new(marks.clone())));
         let mut search = Search { machine: &mut fresh, rule: &rule, symbols: &table, marks: &marks, target };
         search.run_group(group).map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::marks::{MarkTable, Place, anchor_value, group_value};
 use super::sides::{Leaf, Origin};
 use crate::graph::{Anchor, GraphId, Sym, Symbols};
-use crate::lang::eval::{EntryId, Failure, Isolated, Machine, Marks, Reads, Value};
+use crate::lang::eval::{EntryId, Failure, Isolated, Machine, Marks, Reads, VERDICT, Value};
 use crate::lang::hir::{CheckerAction, Entry, ExprId, TextId};
 
 /// Below this many pairs each pair is tried.
@@ -146,6 +146,9 @@ impl Search<'_, '_, '_> {
             Form::Group => self.over_group(group),
             Form::Pair { .. } => self.over_pairs(group, FEW_PAIRS),
         };
+        if let Ok(isolated) = &isolated {
+            self.machine.decide(self.rule.entry, VERDICT, !isolated.is_empty());
+        }
         let reads = self.rule.reads_edges.then(|| self.machine.take_reads());
         Ok(GroupVerdict { group, isolated: isolated?, reads })
     }

@@ -1,5 +1,6 @@
 //! A rule set with its database: the door for front ends.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,11 +8,12 @@ use std::sync::Arc;
 use super::outcome::{Outcome, PassFailure};
 use super::queries::{At, Layer, symbols};
 use super::render::{Renderer, tell};
-use super::run::{PassRun, run_pass};
-use crate::db::{self, Database, EntryName, Roots, RuleFile, RuleSet};
+use super::run::{PassResult, PassRun, run_pass};
+use crate::db::{self, Database, Db, EntryName, Roots, RuleFile, RuleSet};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::eval::{Machine, NoHost, Value};
 use crate::lang::hir::Entry;
+use crate::lang::syntax::SourceItem;
 use crate::lang::syntax::ast::Kind;
 use crate::lang::{Diagnostic, Level};
 
@@ -59,6 +61,16 @@ pub enum RunError {
     Recursive(Sym),
 }
 
+impl std::fmt::Display for RunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RunError::Rules => f.write_str("the rules have errors"),
+            RunError::UnknownPass { name, .. } => write!(f, "there is no pass `{name}`"),
+            RunError::Recursive(name) => write!(f, "pipeline `{name}` contains itself"),
+        }
+    }
+}
+
 /// One entry, for lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntryInfo {
@@ -90,17 +102,33 @@ pub struct Request {
 pub struct Session {
     pub(super) db: Database,
     pub(super) rules: RuleSet,
+    /// The same files under other options, for tests: each kept, since inputs of the database are never freed.
+    benches: RefCell<BTreeMap<Options, RuleSet>>,
 }
+
+/// Values of options, and environment variables, as text by name.
+type Options = (BTreeMap<String, String>, BTreeMap<String, String>);
 
 /// One step of a flattened pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Step {
-    kind: Kind,
-    name: Sym,
+pub(super) struct Step {
+    pub kind: Kind,
+    pub name: Sym,
     /// The first step of a pipeline: counters start anew.
     fresh: bool,
     /// The name under which the step's results are told: the pipeline it is part of, or its own.
-    told: Sym,
+    pub told: Sym,
+}
+
+/// Where the keyword of an item stands in its file: behind the documentation.
+pub(super) fn keyword(source: &SourceItem) -> usize {
+    let documentation = source.text.lines().take_while(|line| line.starts_with("///"));
+    source.start as usize + documentation.map(|line| line.len() + 1).sum::<usize>()
+}
+
+/// The line of a byte, counted from 1.
+pub(super) fn line(text: &str, at: usize) -> u32 {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() as u32 + 1
 }
 
 /// How deep pipelines may contain pipelines.
@@ -115,7 +143,21 @@ impl Session {
             .map(|(path, text, overlay)| RuleFile::new(&db, path, text.into(), overlay));
         let files = files.collect::<Vec<_>>();
         let rules = RuleSet::new(&db, files, BTreeMap::new(), BTreeMap::new());
-        Session { db, rules }
+        Session { db, rules, benches: RefCell::default() }
+    }
+
+    /// A session over the same files with these options and this environment, and with no others.
+    pub(super) fn bench(
+        &self,
+        given: BTreeMap<String, String>,
+        environment: BTreeMap<String, String>,
+    ) -> Session {
+        let mut benches = self.benches.borrow_mut();
+        let key = (given, environment);
+        let rules = *benches.entry(key).or_insert_with_key(|(given, environment)| {
+            RuleSet::new(&self.db, self.rules.files(&self.db).clone(), given.clone(), environment.clone())
+        });
+        Session { db: self.db.clone(), rules, benches: RefCell::default() }
     }
 
     pub fn database(&self) -> &Database {
@@ -170,19 +212,11 @@ impl Session {
             let parsed = db::parsed(&self.db, file);
             for item in &parsed.items {
                 let Some(tree) = &item.item else { continue };
-                let keyword = item.source.start as usize
-                    + item
-                        .source
-                        .text
-                        .lines()
-                        .take_while(|line| line.starts_with("///"))
-                        .map(|l| l.len() + 1)
-                        .sum::<usize>();
                 entries.push(EntryInfo {
                     kind: tree.kind,
                     name: crate::lang::check::title(tree),
                     path: file.path(&self.db).clone(),
-                    line: text[..keyword.min(text.len())].matches('\n').count() as u32 + 1,
+                    line: line(text, keyword(&item.source)),
                     doc: tree.doc.clone(),
                     overlay: file.overlay(&self.db),
                     source: item.source.text.clone(),
@@ -232,27 +266,49 @@ impl Session {
     /// # Errors
     /// The rule set has errors, or a name is unknown.
     pub fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError> {
+        let mut outcome = Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: Vec::new() };
+        for (step, run) in self.passes(snapshot, request)? {
+            let told = tell(&self.db, self.rules, run, step.told);
+            outcome.after = told.after.clone();
+            outcome.steps.push(told.clone());
+        }
+        Ok(outcome)
+    }
+
+    /// The passes of a request, each on the snapshot that the one before left, up to the first that fails.
+    fn passes(&self, snapshot: &Snapshot, request: &Request) -> Result<Vec<(Step, PassRun<'_>)>, RunError> {
         if self.has_errors() {
             return Err(RunError::Rules);
         }
-        let mut outcome = Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: Vec::new() };
+        let mut runs = Vec::new();
+        let mut at = snapshot.clone();
         let mut counters = Vec::new();
         for step in self.steps(request)? {
             if step.fresh {
                 counters.clear();
             }
-            let at = At::new(&self.db, outcome.after.clone());
             let (graph, node) = (request.graph, request.node);
-            let run = PassRun::new(&self.db, at, step.kind, step.name, graph, node, counters);
-            let told = tell(&self.db, self.rules, run, step.told);
-            counters = run_pass(&self.db, self.rules, run).counters.clone();
-            outcome.after = told.after.clone();
-            outcome.steps.push(told.clone());
-            if told.failure.is_some() {
+            let run =
+                PassRun::new(&self.db, At::new(&self.db, at), step.kind, step.name, graph, node, counters);
+            let result = run_pass(&self.db, self.rules, run);
+            at = result.after.clone();
+            counters = result.counters.clone();
+            runs.push((step, run));
+            if result.failure.is_some() {
                 break;
             }
         }
-        Ok(outcome)
+        Ok(runs)
+    }
+
+    /// The remembered results of each step, unrendered.
+    pub(super) fn results(
+        &self,
+        snapshot: &Snapshot,
+        request: &Request,
+    ) -> Result<Vec<(Step, &PassResult)>, RunError> {
+        let runs = self.passes(snapshot, request)?;
+        Ok(runs.into_iter().map(|(step, run)| (step, run_pass(&self.db, self.rules, run))).collect())
     }
 
     /// What a request runs, in order.
@@ -343,6 +399,10 @@ impl Session {
         let Entry::Pipeline { steps, .. } = &*hir else { return Vec::new() };
         let empty = crate::graph::Builder::default().finish();
         let mut machine = Machine::over(&linked.0, &NoHost, &empty, GraphId::ROOT);
+        machine.set_tally(self.db.tally());
+        if let Some(tally) = self.db.tally() {
+            tally.reach((Kind::Pipeline, name));
+        }
         steps
             .iter()
             .filter(|(_, condition)| condition.is_none_or(|c| machine.test(id, c, &[]).unwrap_or(false)))
