@@ -189,7 +189,7 @@ impl<'s> Renderer<'s> {
     }
 
     /// A text of an entry with its values.
-    fn text(&self, entry: (Kind, Sym), text: Option<TextId>, frame: &[Value], linked: &Linked) -> String {
+    pub fn text(&self, entry: (Kind, Sym), text: Option<TextId>, frame: &[Value], linked: &Linked) -> String {
         let Some(text) = text else { return String::new() };
         let (db, rules) = (&self.session.db, self.session.rules);
         let Some(&key) = db::live(db, rules).keys(entry.0, entry.1).first() else { return String::new() };
@@ -223,7 +223,7 @@ impl<'s> Renderer<'s> {
         place
     }
 
-    fn node_place(&self, node: NodeId, role: String) -> PlaceRef {
+    pub fn node_place(&self, node: NodeId, role: String) -> PlaceRef {
         let found = self.snapshot.get_node(node);
         PlaceRef {
             node,

@@ -77,6 +77,21 @@ impl Verdict {
     }
 }
 
+/// A pair that a `skip` entry takes out.
+pub struct Skipped {
+    pub entry: EntryId,
+    pub when: ExprId,
+    /// {first, second, group, target}
+    pub frame: [Value; 4],
+}
+
+/// What one rule does with one pair.
+pub enum Look {
+    Skipped(Skipped),
+    /// The condition was asked in `frame`; nothing isolated if it did not hold.
+    Tried { frame: [Value; 6], isolated: Vec<Isolated> },
+}
+
 /// The search of one rule over one symbol table.
 pub struct Search<'m, 'p, 'r> {
     pub machine: &'m mut Machine<'p>,
@@ -156,16 +171,20 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    fn over_group(&mut self, group: u32) -> Result<Vec<Verdict>, Failure> {
+    /// Whether a group shows a pair that a rule over groups is about.
+    pub fn shows_pair(&mut self, group: u32) -> Result<bool, Failure> {
         let group_value = group_value(self.symbols, group);
-        let mut shown = false;
         for (xs, ys, (a, b)) in self.sides(group) {
             if self.some_pair(&xs, &ys, a == b, &group_value)? {
-                shown = true;
-                break;
+                return Ok(true);
             }
         }
-        if !shown {
+        Ok(false)
+    }
+
+    fn over_group(&mut self, group: u32) -> Result<Vec<Verdict>, Failure> {
+        let group_value = group_value(self.symbols, group);
+        if !self.shows_pair(group)? {
             return Ok(Vec::new());
         }
         let frame = [group_value, Value::Graph(self.target)];
@@ -229,15 +248,36 @@ impl Search<'_, '_, '_> {
     }
 
     fn skipped(&mut self, x: &Place, y: &Place, group: &Value) -> Result<bool, Failure> {
+        Ok(self.skipped_by(x, y, group)?.is_some())
+    }
+
+    /// The `skip` entry that takes a pair out, with its condition and frame.
+    fn skipped_by(&mut self, x: &Place, y: &Place, group: &Value) -> Result<Option<Skipped>, Failure> {
         let (first, second) = if x.at < y.at { (x, y) } else { (y, x) };
         let frame =
             [anchor_value(first.anchor), anchor_value(second.anchor), group.clone(), Value::Graph(self.target)];
         for &(entry, when) in &self.rule.skips {
             if self.machine.test(entry, when, &frame)? {
-                return Ok(true);
+                return Ok(Some(Skipped { entry, when, frame }));
             }
         }
-        Ok(false)
+        Ok(None)
+    }
+
+    /// One pair by itself, with all that it takes to tell why.
+    pub fn look(&mut self, x: &Place, y: &Place) -> Result<Look, Failure> {
+        let group = group_value(self.symbols, x.group);
+        if let Some(skipped) = self.skipped_by(x, y, &group)? {
+            return Ok(Look::Skipped(skipped));
+        }
+        let frame = self.pair_frame(x, y, &group);
+        if let Some(when) = self.rule.when
+            && !self.machine.test(self.rule.entry, when, &frame)?
+        {
+            return Ok(Look::Tried { frame, isolated: Vec::new() });
+        }
+        let isolated = self.act(&frame)?;
+        Ok(Look::Tried { frame, isolated })
     }
 
     fn over_pairs(&mut self, group: u32, few: usize) -> Result<Vec<Verdict>, Failure> {

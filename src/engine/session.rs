@@ -94,9 +94,9 @@ pub struct Session {
 
 /// One step of a flattened pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Step {
-    kind: Kind,
-    name: Sym,
+pub(super) struct Step {
+    pub kind: Kind,
+    pub name: Sym,
     /// The first step of a pipeline: counters start anew.
     fresh: bool,
     /// The name under which the step's results are told: the pipeline it is part of, or its own.
@@ -231,7 +231,7 @@ impl Session {
     }
 
     /// The remembered results of each step, unrendered.
-    fn results(&self, snapshot: &Snapshot, request: &Request) -> Result<Vec<(Step, &PassResult)>, RunError> {
+    pub(super) fn results(&self, snapshot: &Snapshot, request: &Request) -> Result<Vec<(Step, &PassResult)>, RunError> {
         if self.has_errors() {
             return Err(RunError::Rules);
         }

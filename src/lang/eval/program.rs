@@ -79,6 +79,11 @@ impl Program {
         self.entries.iter().filter_map(|linked| body_of(&linked.entry))
     }
 
+    /// The typed body of an item that has one.
+    pub fn body(&self, entry: EntryId) -> Option<&Body> {
+        self.entries.get(entry.0 as usize).and_then(|linked| body_of(&linked.entry))
+    }
+
     /// The item as it was lowered.
     pub fn hir(&self, entry: EntryId) -> Option<&Arc<Entry>> {
         self.entries.get(entry.0 as usize).map(|linked| &linked.entry)
