@@ -85,13 +85,6 @@ pub struct Skipped {
     pub frame: [Value; 4],
 }
 
-/// What one rule does with one pair.
-pub enum Look {
-    Skipped(Skipped),
-    /// The condition was asked in `frame`; nothing isolated if it did not hold.
-    Tried { frame: [Value; 6], isolated: Vec<Isolated> },
-}
-
 /// The search of one rule over one symbol table.
 pub struct Search<'m, 'p, 'r> {
     pub machine: &'m mut Machine<'p>,
@@ -264,20 +257,23 @@ impl Search<'_, '_, '_> {
         Ok(None)
     }
 
-    /// One pair by itself, with all that it takes to tell why.
-    pub fn look(&mut self, x: &Place, y: &Place) -> Result<Look, Failure> {
+    /// The `skip` entry that takes a pair out, if one does.
+    pub fn skip_of(&mut self, x: &Place, y: &Place) -> Result<Option<Skipped>, Failure> {
+        self.skipped_by(x, y, &group_value(self.symbols, x.group))
+    }
+
+    /// What the rule does with one pair by itself, were it not skipped. Nothing is isolated if the condition does
+    /// not hold.
+    pub fn try_one(&mut self, x: &Place, y: &Place) -> Result<([Value; 6], Vec<Isolated>), Failure> {
         let group = group_value(self.symbols, x.group);
-        if let Some(skipped) = self.skipped_by(x, y, &group)? {
-            return Ok(Look::Skipped(skipped));
-        }
         let frame = self.pair_frame(x, y, &group);
         if let Some(when) = self.rule.when
             && !self.machine.test(self.rule.entry, when, &frame)?
         {
-            return Ok(Look::Tried { frame, isolated: Vec::new() });
+            return Ok((frame, Vec::new()));
         }
         let isolated = self.act(&frame)?;
-        Ok(Look::Tried { frame, isolated })
+        Ok((frame, isolated))
     }
 
     fn over_pairs(&mut self, group: u32, few: usize) -> Result<Vec<Verdict>, Failure> {

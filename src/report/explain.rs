@@ -11,6 +11,7 @@ use super::rules::Rules;
 use crate::engine::explain::{
     AnchorStory, ChainStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory,
 };
+use crate::engine::outcome::PlaceRef;
 use crate::graph::Sym;
 
 /// Width that the text of a step is padded to, so that values stand below each other.
@@ -38,7 +39,7 @@ fn part(out: &mut String) {
 
 fn draw_chain(story: &ChainStory, rules: &Rules, names: Names<'_>, human: &Human, out: &mut String) {
     let title = human.paint(Paint::Strong, &names.anchor(&story.place));
-    let _ = writeln!(out, "{title}  {} in graph `{}`", story.place.op.as_str(), story.place.graph);
+    let _ = writeln!(out, "{title}  {}", what(&story.place));
     let _ = writeln!(out, "  {}: {}", rules.describe(&story.rule), story.outcome);
     for requirement in &story.requirements {
         draw_held(requirement.name, requirement.holds, &requirement.steps, human, out);
@@ -48,21 +49,33 @@ fn draw_chain(story: &ChainStory, rules: &Rules, names: Names<'_>, human: &Human
 // Writing to a `String` cannot fail, so results of `write!` are not looked at in here.
 fn draw_story(story: &AnchorStory, rules: &Rules, names: Names<'_>, human: &Human, out: &mut String) {
     let title = human.paint(Paint::Strong, &names.anchor(&story.place));
-    let _ = writeln!(out, "{title}  {} in graph `{}`", story.place.op.as_str(), story.place.graph);
+    let _ = writeln!(out, "{title}  {}", what(&story.place));
     if !story.outcome.is_empty() {
         let _ = writeln!(out, "  {}", story.outcome);
     }
     draw_steps(&story.steps, human, out);
     draw_symbol(story, names, human, out);
-    if !story.marks.is_empty() {
+    // What holds first: it is what the rules go by.
+    let (held, missing): (Vec<_>, Vec<_>) = story.marks.iter().partition(|mark| mark.holds);
+    if !held.is_empty() {
         heading(human, "marks", out);
-        // What holds first: it is what the rules below go by.
-        let (held, missing): (Vec<_>, Vec<_>) = story.marks.iter().partition(|mark| mark.holds);
-        held.into_iter().chain(missing).for_each(|mark| draw_mark(mark, human, out));
+        held.into_iter().for_each(|mark| draw_held(mark.mark, true, &mark.steps, human, out));
     }
     if !story.verdicts.is_empty() {
         heading(human, "rules", out);
         story.verdicts.iter().for_each(|verdict| draw_verdict(verdict, rules, names, human, out));
+    }
+    if !missing.is_empty() {
+        heading(human, "other marks", out);
+        draw_missing(&missing, human, out);
+    }
+}
+
+/// Operator type and graph; the model may have given the graph no name.
+fn what(place: &PlaceRef) -> String {
+    match place.graph.is_empty() {
+        true => place.op.to_string(),
+        false => format!("{} in graph `{}`", place.op, place.graph),
     }
 }
 
@@ -92,8 +105,18 @@ fn draw_symbol(story: &AnchorStory, names: Names<'_>, human: &Human, out: &mut S
     }
 }
 
-fn draw_mark(mark: &MarkStory, human: &Human, out: &mut String) {
-    draw_held(mark.mark, mark.holds, &mark.steps, human, out);
+/// A line a mark: the steps that no other step explains.
+fn draw_missing(marks: &[&MarkStory], human: &Human, out: &mut String) {
+    let width = marks.iter().map(|mark| mark.mark.as_str().chars().count()).max().unwrap_or(0);
+    for mark in marks {
+        let last = mark.steps.iter().enumerate().filter(|(at, step)| {
+            mark.steps.get(at + 1).is_none_or(|next| next.depth <= step.depth)
+        });
+        let reasons: Vec<String> =
+            last.map(|(_, step)| format!("{} = {}", on_one_line(&step.source), step.value)).collect();
+        let line = format!("{:width$}  {}", mark.mark.as_str(), reasons.join(", "));
+        let _ = writeln!(out, "    {} {}", human.paint(Paint::Faint, "✗"), line.trim_end());
+    }
 }
 
 fn draw_held(name: Sym, holds: bool, steps: &[TraceStep], human: &Human, out: &mut String) {
@@ -107,7 +130,7 @@ fn draw_verdict(story: &VerdictStory, rules: &Rules, names: Names<'_>, human: &H
         Verdict::Isolated => (Paint::Error, "isolates this anchor"),
         Verdict::PartnerIsolated => (Paint::Warning, "isolates the other"),
         Verdict::OthersIsolated => (Paint::Warning, "isolates others"),
-        Verdict::Never => (Paint::Good, "never conflicts"),
+        Verdict::Never => (Paint::Good, "no conflict"),
         Verdict::Skipped => (Paint::Faint, "not looked at"),
         Verdict::NoConflict => (Paint::Good, "no conflict"),
     };
@@ -126,11 +149,15 @@ fn draw_verdict(story: &VerdictStory, rules: &Rules, names: Names<'_>, human: &H
     draw_steps(&story.steps, human, out);
 }
 
+/// The text of an expression may span lines in its file.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn draw_steps(steps: &[TraceStep], human: &Human, out: &mut String) {
     let mut before = "";
     for step in steps {
-        // The text of an expression may span lines in its file.
-        let source = step.source.split_whitespace().collect::<Vec<_>>().join(" ");
+        let source = on_one_line(&step.source);
         let indent = 8 + 2 * step.depth.min(12) as usize;
         let width = STEP_WIDTH.saturating_sub(indent);
         let _ = write!(out, "{:indent$}{source:width$} = {}", "", step.value);
@@ -165,7 +192,11 @@ mod tests {
             sharers: vec![(testing::place(&graph, "c", Some("out0"), ""), vec![Sym::new("FIXED_OUT")])],
             hidden: 3,
             marks: vec![
-                MarkStory { mark: Sym::new("NORMAL"), holds: false, steps: Vec::new() },
+                MarkStory {
+                    mark: Sym::new("NORMAL"),
+                    holds: false,
+                    steps: vec![step(0, "is_normal(a)", "false"), step(1, "a and\n b", "false"), step(0, "c", "none")],
+                },
                 MarkStory {
                     mark: Sym::new("USER_OUT"),
                     holds: true,
@@ -227,7 +258,6 @@ no:in0  NetOutput in graph `main`
   marks
     ✓ USER_OUT
         graph == target                                  = true  layout.anchor:4
-    ✗ NORMAL
 
   rules
     isolates this anchor: checker user_out_and_fixed_out (layout.anchor:227) with `c:out0` and 2 more of type Const
@@ -235,6 +265,9 @@ no:in0  NetOutput in graph `main`
         is_static(target.root)                           = true  layout.anchor:4
           a and b                                        = false
     no conflict: checker unknown_here over the group
+
+  other marks
+    ✗ NORMAL  a and b = false, c = none
 "
         );
     }

@@ -11,6 +11,17 @@ use crate::lang::syntax::ast::Kind;
 /// Rounds of a loop that are gone through.
 const ROUNDS: usize = 1024;
 
+/// The rounds of loops that are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wanted {
+    /// The first, if none isolates anything.
+    Any,
+    /// The first that isolates something, or changes the graph.
+    Isolating,
+    /// The first that isolates the anchor asked about.
+    IsolatingSubject,
+}
+
 /// What a walk over statements met.
 #[derive(Clone, Debug, Default)]
 pub struct Met {
@@ -26,15 +37,15 @@ enum Flow {
 }
 
 impl Why<'_, '_, '_> {
-    /// Tells the way through a block. Of a loop the round is told that isolates `subject`; else one that isolates
-    /// something; else the first.
-    pub fn acts(&mut self, frame: &mut Frame, block: &Block, subject: Anchor, depth: u32) -> Met {
+    /// Tells the way through a block. Of a loop one round is told: the best of those that are wanted. A loop without
+    /// any is left out.
+    pub fn acts(&mut self, frame: &mut Frame, block: &Block, subject: (Anchor, Wanted), depth: u32) -> Met {
         let mut met = Met::default();
         self.block(frame, block, subject, depth, &mut met);
         met
     }
 
-    fn block(&mut self, frame: &mut Frame, block: &Block, subject: Anchor, depth: u32, met: &mut Met) -> Flow {
+    fn block(&mut self, frame: &mut Frame, block: &Block, subject: (Anchor, Wanted), depth: u32, met: &mut Met) -> Flow {
         for statement in block {
             if self.act(frame, statement, subject, depth, met) == Flow::Stop {
                 return Flow::Stop;
@@ -43,7 +54,7 @@ impl Why<'_, '_, '_> {
         Flow::Next
     }
 
-    fn act(&mut self, frame: &mut Frame, statement: &Statement, subject: Anchor, depth: u32, met: &mut Met) -> Flow {
+    fn act(&mut self, frame: &mut Frame, statement: &Statement, subject: (Anchor, Wanted), depth: u32, met: &mut Met) -> Flow {
         match statement {
             Statement::Let { local, value } => {
                 let value = self.value(frame, *value);
@@ -61,8 +72,14 @@ impl Why<'_, '_, '_> {
             }
             Statement::For { local, list, body } => {
                 let elements = self.value(frame, *list);
+                let start = self.steps.len();
                 self.leaf(frame, *list, depth);
-                self.rounds(frame, *local, &elements, body, subject, depth + 1, met)
+                let (flow, best) = self.rounds(frame, *local, &elements, body, subject, depth + 1, met);
+                if best < subject.1 {
+                    self.steps.truncate(start);
+                    self.shape.truncate(start);
+                }
+                flow
             }
             Statement::Do { action, args, .. } => {
                 let slots = args.iter().map(|&arg| self.value(frame, arg)).collect();
@@ -101,19 +118,23 @@ impl Why<'_, '_, '_> {
         local: u32,
         elements: &Value,
         body: &Block,
-        subject: Anchor,
+        subject: (Anchor, Wanted),
         depth: u32,
         met: &mut Met,
-    ) -> Flow {
+    ) -> (Flow, Wanted) {
         let start = self.steps.len();
-        let mut best: Option<(u8, Vec<_>, Vec<_>)> = None;
+        let mut best: Option<(Wanted, Vec<_>, Vec<_>)> = None;
         let mut flow = Flow::Next;
         for element in elements.elements().take(ROUNDS) {
             frame.bind(local, element);
             let before = met.isolated.len();
             flow = self.block(frame, body, subject, depth, met);
             let new = &met.isolated[before..];
-            let rank = if new.contains(&subject) { 2 } else { u8::from(!new.is_empty() || met.changes) };
+            let rank = match () {
+                () if new.contains(&subject.0) => Wanted::IsolatingSubject,
+                () if !new.is_empty() || met.changes => Wanted::Isolating,
+                () => Wanted::Any,
+            };
             let told = (rank, self.steps.split_off(start), self.shape.split_off(start));
             if best.as_ref().is_none_or(|(known, ..)| rank > *known) {
                 best = Some(told);
@@ -122,10 +143,9 @@ impl Why<'_, '_, '_> {
                 break;
             }
         }
-        if let Some((_, steps, shape)) = best {
-            self.steps.extend(steps);
-            self.shape.extend(shape);
-        }
-        flow
+        let (rank, steps, shape) = best.unwrap_or((Wanted::Any, Vec::new(), Vec::new()));
+        self.steps.extend(steps);
+        self.shape.extend(shape);
+        (flow, rank)
     }
 }

@@ -6,9 +6,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::acts::Wanted;
 use super::words::Words;
 use super::why::{Frame, Why};
-use super::{MarkStory, Verdict, VerdictStory};
+use super::{MarkStory, TraceStep, Verdict, VerdictStory};
 use crate::db::{self, Roots};
 use crate::engine::marks::{self, MarkTable, Place, group_value};
 use crate::engine::outcome::{PlaceRef, RuleRef};
@@ -16,7 +17,7 @@ use crate::engine::pairs::{Class, PairTable};
 use crate::engine::queries::{At, Layer, QueryFailure, mark_table, pair_table, rule, rule_program, symbols};
 use crate::engine::render::Renderer;
 use crate::engine::run::{Draft, Resolved};
-use crate::engine::search::{self, Action, Form, Look, Rule, Search};
+use crate::engine::search::{self, Action, Form, Rule, Search};
 use crate::engine::session::Session;
 use crate::graph::{Anchor, Group, Snapshot, Sym, Symbols, label};
 use crate::lang::eval::{Isolated, Machine, Marks, NoHost, Value};
@@ -122,16 +123,26 @@ impl<'s> Looked<'s> {
         let (db, rules) = (&self.session.db, self.session.rules);
         let side = if anchor.is_in() { Side::Input } else { Side::Output };
         let group = self.group(anchor).map_or(Value::None, |(id, _)| group_value(&self.table, id));
+        let own = Marks::list(&self.marks, anchor);
         let mut stories = Vec::new();
         for mark in db::live(db, rules).names(Kind::Attribute) {
             let linked = db::program(db, rules, Roots::of(db, [(Kind::Attribute, mark)]));
             let Some(id) = linked.0.entry(Kind::Attribute, mark) else { continue };
             let condition = match linked.0.hir(id).map(|hir| &**hir) {
-                Some(Entry::Attribute { side: own, rule }) if *own == side => rule.as_ref(),
+                Some(Entry::Attribute { side: of, rule }) if *of == side => rule.as_ref(),
                 _ => continue,
             };
             let holds = Marks::has(&self.marks, anchor, mark);
             let mut steps = Vec::new();
+            if condition.is_none() {
+                let others: Vec<&str> = own.iter().filter(|other| **other != mark).map(|other| other.as_str()).collect();
+                let value = match others.as_slice() {
+                    [] => "true (it has no other mark)".to_owned(),
+                    others => format!("false ({})", others.join(", ")),
+                };
+                let at = self.words().item(Kind::Attribute, mark);
+                steps.push(TraceStep { depth: 0, source: "otherwise".to_owned(), value, at });
+            }
             if let Some((_, condition)) = condition {
                 let mut machine = Machine::over(&linked.0, &NoHost, self.snapshot(), self.resolved.target);
                 machine.set_marks(Some(Rc::new(self.marks.clone())));
@@ -185,6 +196,9 @@ impl<'s> Looked<'s> {
             self.with_rule(class, |search| {
                 match &search.rule.form {
                     Form::Group => {
+                        for &other in &others {
+                            self.skip(search, class, [place(at), place(other)], &mut stories)?;
+                        }
                         if !others.is_empty() || foreign.iter().any(Option::is_none) {
                             self.over_group(search, class, anchor, group, &mut stories)?;
                         }
@@ -270,68 +284,64 @@ impl<'s> Looked<'s> {
         let renderer = self.renderer();
         let is_own = x.anchor == anchor;
         let (partner, beside) = if is_own { (y.anchor, None) } else { (x.anchor, Some(y.anchor)) };
-        let look = search.look(&x, &y)?;
-        let (rule, verdict) = match &look {
-            Look::Skipped(skipped) => {
-                let (kind, name) = search.machine.program().key(skipped.entry).unwrap_or((Kind::Skip, Sym::default()));
-                (RuleRef { kind, name }, Verdict::Skipped)
-            }
-            Look::Tried { isolated, .. } => {
-                let named = |wanted: Anchor| isolated.iter().any(|one| one.anchor == wanted);
-                let verdict = match () {
-                    () if isolated.is_empty() => Verdict::NoConflict,
-                    () if named(anchor) => Verdict::Isolated,
-                    () if named(partner) => Verdict::PartnerIsolated,
-                    () => Verdict::OthersIsolated,
-                };
-                (renderer.rule_ref(class), verdict)
-            }
+        if beside.is_none() && self.skip(search, class, [x, y], stories)? {
+            return Ok(());
+        }
+        let (frame, isolated) = search.try_one(&x, &y)?;
+        let named = |wanted: Anchor| isolated.iter().any(|one| one.anchor == wanted);
+        let verdict = match () {
+            () if isolated.is_empty() => Verdict::NoConflict,
+            () if named(anchor) => Verdict::Isolated,
+            () if named(partner) => Verdict::PartnerIsolated,
+            () => Verdict::OthersIsolated,
         };
-        let (alike, mut story) = self.blank(rule, verdict, Some(renderer.place(partner, String::new())));
+        let place = renderer.place(partner, String::new());
+        let (alike, mut story) = self.blank(renderer.rule_ref(class), verdict, Some(place));
         story.beside = beside.map(|other| renderer.place(other, String::new()));
         if beside.is_none() && stories.count(&alike) {
             return Ok(());
         }
-        story.reason = self.reason(search, class, anchor, (&x, &y), &look);
+        let (first, second) = if x.at < y.at { (x, y) } else { (y, x) };
+        let own = isolated.iter().find(|one| one.anchor == anchor).or(isolated.first());
+        story.reason = own.map(|one| renderer.reason(class, &verdict_of(one, Some((first.anchor, second.anchor)))));
         let mut why = Why::new(search.machine, self.words(), DEEP);
-        match &look {
-            Look::Skipped(skipped) => why.why(&mut Frame::new(skipped.entry, &skipped.frame), skipped.when, 0),
-            Look::Tried { frame, .. } => tell_rule(&mut why, search.rule, frame, anchor),
-        }
-        let shape = why.shape.into_iter().map(|(entry, expr, text)| format!("{}.{expr} {text}", entry.0)).collect();
+        tell_rule(&mut why, search.rule, &frame, (anchor, wanted(verdict)));
+        let shape = shape(&why);
         story.steps = why.steps;
         stories.add(alike, shape, story);
         Ok(())
     }
 
-    /// The reason that the rule gives; that of the anchor's own verdict, if it is isolated.
-    fn reason(
+    /// Tells the `skip` entry that takes a pair out, if one does. The second place is the partner's.
+    fn skip(
         &self,
-        search: &Search<'_, '_, '_>,
+        search: &mut Search<'_, '_, '_>,
         class: Class,
-        anchor: Anchor,
-        (x, y): (&Place, &Place),
-        look: &Look,
-    ) -> Option<String> {
+        [x, y]: [Place; 2],
+        stories: &mut Stories,
+    ) -> Result<bool, crate::lang::eval::Failure> {
+        let Some(skipped) = search.skip_of(&x, &y)? else { return Ok(false) };
+        let Some((kind, name)) = search.machine.program().key(skipped.entry) else { return Ok(true) };
         let renderer = self.renderer();
-        match look {
-            Look::Skipped(skipped) => {
-                let (kind, name) = search.machine.program().key(skipped.entry)?;
-                let entry = db::entry(
-                    &self.session.db,
-                    self.session.rules,
-                    db::EntryName::new(&self.session.db, kind, name),
-                )?;
-                let Entry::Skip { reason, .. } = &*entry else { return None };
-                let linked = rule_program(&self.session.db, self.session.rules, class);
-                reason.map(|text| renderer.text((kind, name), Some(text), &skipped.frame, linked))
-            }
-            Look::Tried { isolated, .. } => {
-                let one = isolated.iter().find(|one| one.anchor == anchor).or(isolated.first())?;
-                let (first, second) = if x.at < y.at { (x, y) } else { (y, x) };
-                Some(renderer.reason(class, &verdict_of(one, Some((first.anchor, second.anchor)))))
-            }
+        let place = renderer.place(y.anchor, String::new());
+        let (alike, mut story) = self.blank(RuleRef { kind, name }, Verdict::Skipped, Some(place));
+        // Several rules may be kept from one pair.
+        if stories.knows(&alike, y.anchor) || stories.count(&alike) {
+            return Ok(true);
         }
+        let (db, rules) = (&self.session.db, self.session.rules);
+        if let Some(Entry::Skip { reason: Some(text), .. }) =
+            db::entry(db, rules, db::EntryName::new(db, kind, name)).as_deref()
+        {
+            let linked = rule_program(db, rules, class);
+            story.reason = Some(renderer.text((kind, name), Some(*text), &skipped.frame, linked));
+        }
+        let mut why = Why::new(search.machine, self.words(), DEEP);
+        why.why(&mut Frame::new(skipped.entry, &skipped.frame), skipped.when, 0);
+        let shape = shape(&why);
+        story.steps = why.steps;
+        stories.add(alike, shape, story);
+        Ok(true)
     }
 
     fn over_group(
@@ -356,7 +366,7 @@ impl<'s> Looked<'s> {
         story.reason = own.or(found.first()).map(|verdict| self.renderer().reason(class, verdict));
         let frame = [group_value(&self.table, group), Value::Graph(self.resolved.target)];
         let mut why = Why::new(search.machine, self.words(), DEEP);
-        tell_rule(&mut why, search.rule, &frame, anchor);
+        tell_rule(&mut why, search.rule, &frame, (anchor, wanted(verdict)));
         story.steps = why.steps;
         stories.add(alike, Vec::new(), story);
         Ok(())
@@ -364,7 +374,7 @@ impl<'s> Looked<'s> {
 }
 
 /// The condition of a rule, and what it does if the condition holds.
-fn tell_rule(why: &mut Why<'_, '_, '_>, rule: &Rule, slots: &[Value], anchor: Anchor) {
+fn tell_rule(why: &mut Why<'_, '_, '_>, rule: &Rule, slots: &[Value], subject: (Anchor, Wanted)) {
     let mut frame = Frame::new(rule.entry, slots);
     if let Some(when) = rule.when {
         why.why(&mut frame, when, 0);
@@ -385,9 +395,18 @@ fn tell_rule(why: &mut Why<'_, '_, '_>, rule: &Rule, slots: &[Value], anchor: An
             if let Some(Entry::Checker(checker)) = hir.map(|hir| &**hir)
                 && let CheckerAction::Body(block) = &checker.action
             {
-                why.acts(&mut frame, block, anchor, 0);
+                why.acts(&mut frame, block, subject, 0);
             }
         }
+    }
+}
+
+/// The parts of a rule's body that belong to its verdict.
+fn wanted(verdict: Verdict) -> Wanted {
+    match verdict {
+        Verdict::Isolated => Wanted::IsolatingSubject,
+        Verdict::PartnerIsolated | Verdict::OthersIsolated => Wanted::Isolating,
+        Verdict::NoConflict | Verdict::Skipped | Verdict::Never => Wanted::Any,
     }
 }
 
@@ -395,7 +414,19 @@ fn verdict_of(one: &Isolated, pair: Option<(Anchor, Anchor)>) -> search::Verdict
     search::Verdict { anchor: one.anchor, pair, shows: Vec::new(), reason: one.reason, frame: one.frame.clone() }
 }
 
+/// What a story says apart from the names in it.
+fn shape(why: &Why<'_, '_, '_>) -> Vec<String> {
+    why.shape.iter().map(|(entry, expr, text)| format!("{}.{expr} {text}", entry.0)).collect()
+}
+
 impl Stories {
+    /// Whether a partner's story has been told by itself.
+    fn knows(&self, alike: &Alike, partner: Anchor) -> bool {
+        self.told.iter().any(|(known, _, story)| {
+            known == alike && story.partner.as_ref().is_some_and(|place| place.anchor == Some(partner))
+        })
+    }
+
     /// Counts a pair of a kind that has been told often enough. False: it is to be told or compared.
     fn count(&mut self, alike: &Alike) -> bool {
         let told = || self.told.iter().enumerate().filter(|(_, (known, ..))| known == alike);

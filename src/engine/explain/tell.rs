@@ -1,6 +1,6 @@
 //! The whole story of a node or an anchor: run the steps, find what looked at it, say what came of it.
 
-use super::acts::Met;
+use super::acts::{Met, Wanted};
 use super::layer::Looked;
 use super::why::{Frame, Why};
 use super::words::Words;
@@ -182,7 +182,7 @@ impl<'s> Teller<'s> {
                 frame.bind(*slot, Value::Graph(resolved.target));
             }
             frame.bind(local, anchor.into());
-            let Met { changes, .. } = why.acts(&mut frame, body, anchor, 0);
+            let Met { changes, .. } = why.acts(&mut frame, body, (anchor, Wanted::Any), 0);
             if !changes {
                 return why.steps;
             }
@@ -331,7 +331,7 @@ fn untouched(story: &AnchorStory) -> String {
     } else if story.symbol.as_ref().is_none_or(|(_, size)| *size < 2) {
         "left alone: it shares its memory with no other anchor".to_owned()
     } else if story.verdicts.is_empty() {
-        "left alone: no rule is about its marks and those that share its memory".to_owned()
+        "left alone: no rule is about its marks together with those beside it".to_owned()
     } else {
         "left alone: no rule finds a conflict".to_owned()
     }

@@ -236,6 +236,7 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
             }
             texts.push(text);
         }
+        texts.dedup();
         (!texts.is_empty()).then(|| texts.join(&format!(" {sign} ")))
     }
 
@@ -285,6 +286,10 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
     /// The case of a `first` that was taken.
     fn first(&mut self, frame: &mut Frame, id: ExprId, depth: u32, condition: bool) {
         let Some(Expr::First { cases, otherwise }) = self.expr(frame, id) else { return };
+        // Without what the case depends on its name says little.
+        if depth >= self.deepest {
+            return;
+        }
         let mut before = Vec::new();
         let mut taken = None;
         for (at, &(when, value)) in (0u32..).zip(cases) {
@@ -361,6 +366,10 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
                 }
                 if texts.is_empty() { "empty".to_owned() } else { texts.join(", ") }
             }
+            Value::Graph(id) => match self.machine.state().get_graph(*id) {
+                Some(graph) if graph.name.is_empty() => "the unnamed graph".to_owned(),
+                _ => self.machine.show(value),
+            },
             Value::Str(_) | Value::Text(_) if value.as_str() == Some("") => "\"\"".to_owned(),
             _ => self.machine.show(value),
         }

@@ -5,7 +5,7 @@ use crate::graph::Sym;
 use crate::lang::check::ItemKey;
 use crate::lang::eval::{EntryId, Program};
 use crate::lang::hir::ExprId;
-use crate::lang::syntax::ast::Kind;
+use crate::lang::syntax::ast::{Kind, Span};
 
 /// Longer texts are cut: the place tells where the whole stands.
 const LONGEST: usize = 110;
@@ -32,13 +32,29 @@ impl Words<'_> {
         let key = self.key(program, entry)?;
         let id = db::find(self.db, self.rules, key)?;
         let span = *db::spans(self.db, self.rules, id).get(expr as usize)?;
+        let (text, at) = self.part(key, span)?;
+        Some((one_line(bare(text)), at))
+    }
+
+    /// A part of an item, and its `path:line`.
+    fn part(&self, key: ItemKey, span: Span) -> Option<(&str, String)> {
         let file = *self.rules.files(self.db).get(key.file as usize)?;
         let source = &db::parsed(self.db, file).items.get(key.index as usize)?.source;
         let text = source.text.get(span.start as usize..span.end as usize)?;
         let start = (source.start as usize).saturating_add(span.start as usize);
         let before = file.text(self.db).get(..start)?;
         let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
-        Some((one_line(text), format!("{}:{line}", file.path(self.db))))
+        Some((text, format!("{}:{line}", file.path(self.db))))
+    }
+
+    /// `path:line` of an entry.
+    pub fn item(&self, kind: Kind, name: Sym) -> String {
+        let key = db::live(self.db, self.rules).keys(kind, name).first().copied();
+        let name_of = |key| {
+            let tree = db::item(self.db, db::find(self.db, self.rules, key)?)?;
+            self.part(key, tree.0.name.span)
+        };
+        key.and_then(name_of).map(|(_, at)| at).unwrap_or_default()
     }
 
     /// The name of a case of a `first`.
@@ -77,6 +93,19 @@ fn one_line(text: &str) -> String {
     }
 }
 
+/// The text without parentheses around all of it.
+fn bare(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else { return text };
+    let mut open = 0i32;
+    for c in inner.chars() {
+        open += i32::from(c == '(') - i32::from(c == ')');
+        if open < 0 {
+            return text;
+        }
+    }
+    inner
+}
+
 /// The line up to a comment; two slashes inside a string are none.
 fn without_comment(line: &str) -> &str {
     let comment = line.match_indices("//").find(|(at, _)| line[..*at].matches('"').count() % 2 == 0);
@@ -86,6 +115,12 @@ fn without_comment(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_outer_parentheses_go() {
+        assert_eq!(bare("(a or (b))"), "a or (b)");
+        assert_eq!(bare("(a) or (b)"), "(a) or (b)");
+    }
 
     #[test]
     fn texts_are_put_on_one_line_and_cut() {
