@@ -79,7 +79,11 @@ fn run(session: &mut Session, path: &Path) -> Result<(), String> {
 fn problem(session: &Session, d: &RuleDiagnostic) -> String {
     let text = d.places.first().and_then(|(path, range)| {
         let file = session.file_text(path)?;
-        Some(format!("{path}:{}: {}", file[..range.start].matches('\n').count() + 1, file.get(range.clone())?))
+        Some(format!(
+            "{path}:{}: {}",
+            file[..range.start].matches('\n').count() + 1,
+            file.get(range.clone())?
+        ))
     });
     format!("{} [{}] {}", d.diagnostic.message, d.diagnostic.code, text.unwrap_or_default())
 }
@@ -106,11 +110,17 @@ fn symbols() {
     let session = Session::new(RuleSources::shipped());
     let mut failed = Vec::new();
     for path in cases("symbols") {
-        let case: serde_json::Value = serde_json::from_slice(&fs::read(&path).expect("a case")).expect("JSON");
+        let case: serde_json::Value =
+            serde_json::from_slice(&fs::read(&path).expect("a case")).expect("JSON");
         let id = path.file_stem().and_then(|s| s.to_str()).expect("a case id").to_owned();
         let mut before = graph(&path.with_file_name(format!("{id}.before.txt.gz")));
         if case.get("sort_first").is_some_and(|s| s == true) {
-            let request = Request { graph: GraphId::ROOT, node: None, steps: vec![Sym::new("compile_order")], sort: false };
+            let request = Request {
+                graph: GraphId::ROOT,
+                node: None,
+                steps: vec![Sym::new("compile_order")],
+                sort: false,
+            };
             before = session.run(&before, &request).expect("a run").after;
         }
         let mut text = String::new();

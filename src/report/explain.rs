@@ -6,12 +6,11 @@
 use std::fmt::Write;
 
 use super::human::{Human, Paint};
-use super::place::Names;
+use super::place::{Names, in_graph};
 use super::rules::Rules;
 use crate::engine::explain::{
     AnchorStory, ChainStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory,
 };
-use crate::engine::outcome::PlaceRef;
 use crate::graph::Sym;
 
 /// Width that the text of a step is padded to, so that values stand below each other.
@@ -39,7 +38,7 @@ fn part(out: &mut String) {
 
 fn draw_chain(story: &ChainStory, rules: &Rules, names: Names<'_>, human: &Human, out: &mut String) {
     let title = human.paint(Paint::Strong, &names.anchor(&story.place));
-    let _ = writeln!(out, "{title}  {}", what(&story.place));
+    let _ = writeln!(out, "{title}  {}{}", story.place.op.as_str(), in_graph(&story.place.graph));
     let _ = writeln!(out, "  {}: {}", rules.describe(&story.rule), story.outcome);
     for requirement in &story.requirements {
         draw_held(requirement.name, requirement.holds, &requirement.steps, human, out);
@@ -49,7 +48,7 @@ fn draw_chain(story: &ChainStory, rules: &Rules, names: Names<'_>, human: &Human
 // Writing to a `String` cannot fail, so results of `write!` are not looked at in here.
 fn draw_story(story: &AnchorStory, rules: &Rules, names: Names<'_>, human: &Human, out: &mut String) {
     let title = human.paint(Paint::Strong, &names.anchor(&story.place));
-    let _ = writeln!(out, "{title}  {}", what(&story.place));
+    let _ = writeln!(out, "{title}  {}{}", story.place.op.as_str(), in_graph(&story.place.graph));
     if !story.outcome.is_empty() {
         let _ = writeln!(out, "  {}", story.outcome);
     }
@@ -68,14 +67,6 @@ fn draw_story(story: &AnchorStory, rules: &Rules, names: Names<'_>, human: &Huma
     if !missing.is_empty() {
         heading(human, "other marks", out);
         draw_missing(&missing, human, out);
-    }
-}
-
-/// Operator type and graph; the model may have given the graph no name.
-fn what(place: &PlaceRef) -> String {
-    match place.graph.is_empty() {
-        true => place.op.to_string(),
-        false => format!("{} in graph `{}`", place.op, place.graph),
     }
 }
 
@@ -109,9 +100,11 @@ fn draw_symbol(story: &AnchorStory, names: Names<'_>, human: &Human, out: &mut S
 fn draw_missing(marks: &[&MarkStory], human: &Human, out: &mut String) {
     let width = marks.iter().map(|mark| mark.mark.as_str().chars().count()).max().unwrap_or(0);
     for mark in marks {
-        let last = mark.steps.iter().enumerate().filter(|(at, step)| {
-            mark.steps.get(at + 1).is_none_or(|next| next.depth <= step.depth)
-        });
+        let last = mark
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(at, step)| mark.steps.get(at + 1).is_none_or(|next| next.depth <= step.depth));
         let reasons: Vec<String> =
             last.map(|(_, step)| format!("{} = {}", on_one_line(&step.source), step.value)).collect();
         let line = format!("{:width$}  {}", mark.mark.as_str(), reasons.join(", "));
@@ -184,7 +177,7 @@ mod tests {
             depth,
             source: source.into(),
             value: value.into(),
-            at: "layout.anchor:4".into(),
+            at: "rules.anchor:4".into(),
         };
         let story = AnchorStory {
             place: testing::place(&graph, "no", Some("in0"), ""),
@@ -195,7 +188,11 @@ mod tests {
                 MarkStory {
                     mark: Sym::new("NORMAL"),
                     holds: false,
-                    steps: vec![step(0, "is_normal(a)", "false"), step(1, "a and\n b", "false"), step(0, "c", "none")],
+                    steps: vec![
+                        step(0, "is_normal(a)", "false"),
+                        step(1, "a and\n b", "false"),
+                        step(0, "c", "none"),
+                    ],
                 },
                 MarkStory {
                     mark: Sym::new("USER_OUT"),
@@ -242,27 +239,27 @@ mod tests {
         assert_eq!(
             text,
             "\
-c  Const in graph `main`
-  checker user_out_and_fixed_out (layout.anchor:227): kept as it is: input 0 is odd
+c  Fixed in graph `main`
+  checker user_out_and_fixed_out (rules.anchor:227): kept as it is: input 0 is odd
     ✗ aligned
-        i.bytes % 32 == 0                                = false (4)  layout.anchor:4
+        i.bytes % 32 == 0                                = false (4)  rules.anchor:4
 
-no:in0  NetOutput in graph `main`
+no:in0  Sink in graph `main`
   isolated: `copy_0` was inserted before it
 
   memory
     symbol `c_out_0`, shared with 4 other anchors
-      c:out0  Const             FIXED_OUT
+      c:out0  Fixed             FIXED_OUT
       and 3 more
 
   marks
     ✓ USER_OUT
-        graph == target                                  = true  layout.anchor:4
+        graph == target                                  = true  rules.anchor:4
 
   rules
-    isolates this anchor: checker user_out_and_fixed_out (layout.anchor:227) with `c:out0` and 2 more of type Const
+    isolates this anchor: checker user_out_and_fixed_out (rules.anchor:227) with `c:out0` and 2 more of type Fixed
         because c would be overwritten
-        is_static(target.root)                           = true  layout.anchor:4
+        is_static(target.root)                           = true  rules.anchor:4
           a and b                                        = false
     no conflict: checker unknown_here over the group
 

@@ -45,7 +45,14 @@ impl Why<'_, '_, '_> {
         met
     }
 
-    fn block(&mut self, frame: &mut Frame, block: &Block, subject: (Anchor, Wanted), depth: u32, met: &mut Met) -> Flow {
+    fn block(
+        &mut self,
+        frame: &mut Frame,
+        block: &Block,
+        subject: (Anchor, Wanted),
+        depth: u32,
+        met: &mut Met,
+    ) -> Flow {
         for statement in block {
             if self.act(frame, statement, subject, depth, met) == Flow::Stop {
                 return Flow::Stop;
@@ -54,7 +61,14 @@ impl Why<'_, '_, '_> {
         Flow::Next
     }
 
-    fn act(&mut self, frame: &mut Frame, statement: &Statement, subject: (Anchor, Wanted), depth: u32, met: &mut Met) -> Flow {
+    fn act(
+        &mut self,
+        frame: &mut Frame,
+        statement: &Statement,
+        subject: (Anchor, Wanted),
+        depth: u32,
+        met: &mut Met,
+    ) -> Flow {
         match statement {
             Statement::Let { local, value } => {
                 let value = self.value(frame, *value);

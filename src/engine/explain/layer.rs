@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::acts::Wanted;
-use super::words::Words;
 use super::why::{Frame, Why};
+use super::words::Words;
 use super::{MarkStory, TraceStep, Verdict, VerdictStory};
 use crate::db::{self, Roots};
 use crate::engine::marks::{self, MarkTable, Place, group_value};
@@ -63,7 +63,11 @@ struct Alike {
 impl<'s> Looked<'s> {
     /// # Errors
     /// The graph cannot be grouped or marked.
-    pub fn new(session: &'s Session, resolved: &'s Resolved, drafts: &'s [Draft]) -> Result<Self, QueryFailure> {
+    pub fn new(
+        session: &'s Session,
+        resolved: &'s Resolved,
+        drafts: &'s [Draft],
+    ) -> Result<Self, QueryFailure> {
         let (db, rules) = (&session.db, session.rules);
         let at = At::new(db, resolved.snapshot.clone());
         let layer = Layer::new(db, at, resolved.symbols, resolved.target);
@@ -82,7 +86,7 @@ impl<'s> Looked<'s> {
     }
 
     fn renderer(&self) -> Renderer<'s> {
-        Renderer::new(self.session, self.snapshot())
+        Renderer::new(&self.session.db, self.session.rules, self.snapshot())
     }
 
     fn group(&self, anchor: Anchor) -> Option<(u32, &Group)> {
@@ -110,9 +114,9 @@ impl<'s> Looked<'s> {
         let Some((_, group)) = self.group(anchor) else { return (Vec::new(), 0) };
         let renderer = self.renderer();
         let others = group.members.iter().filter(|other| **other != anchor);
-        let named = others.take(SHARERS).map(|&other| {
-            (renderer.place(other, String::new()), Marks::list(&self.marks, other))
-        });
+        let named = others
+            .take(SHARERS)
+            .map(|&other| (renderer.place(other, String::new()), Marks::list(&self.marks, other)));
         let named: Vec<_> = named.collect();
         let hidden = group.members.len().saturating_sub(1 + named.len());
         (named, hidden)
@@ -135,7 +139,8 @@ impl<'s> Looked<'s> {
             let holds = Marks::has(&self.marks, anchor, mark);
             let mut steps = Vec::new();
             if condition.is_none() {
-                let others: Vec<&str> = own.iter().filter(|other| **other != mark).map(|other| other.as_str()).collect();
+                let others: Vec<&str> =
+                    own.iter().filter(|other| **other != mark).map(|other| other.as_str()).collect();
                 let value = match others.as_slice() {
                     [] => "true (it has no other mark)".to_owned(),
                     others => format!("false ({})", others.join(", ")),
@@ -146,7 +151,13 @@ impl<'s> Looked<'s> {
             if let Some((_, condition)) = condition {
                 let mut machine = Machine::over(&linked.0, &NoHost, self.snapshot(), self.resolved.target);
                 machine.set_marks(Some(Rc::new(self.marks.clone())));
-                let slots = marks::frame(&machine, anchor, anchor.node(), self.resolved.target, group.clone());
+                let slots = marks::frame(
+                    self.snapshot().dense(),
+                    anchor,
+                    anchor.node(),
+                    self.resolved.target,
+                    group.clone(),
+                );
                 let deepest = if holds { DEEP } else { SHALLOW };
                 let mut why = Why::new(&mut machine, self.words(), deepest);
                 why.why(&mut Frame::new(id, &slots), *condition, 0);
@@ -164,7 +175,9 @@ impl<'s> Looked<'s> {
     pub fn verdicts(&self, anchor: Anchor) -> Result<Vec<VerdictStory>, QueryFailure> {
         let Some((group, members)) = self.group(anchor) else { return Ok(Vec::new()) };
         let own = Marks::list(&self.marks, anchor);
-        let Some(at) = members.members.iter().position(|member| *member == anchor) else { return Ok(Vec::new()) };
+        let Some(at) = members.members.iter().position(|member| *member == anchor) else {
+            return Ok(Vec::new());
+        };
         let place = |at: usize| Place { group, at: at as u32, anchor: members.members[at] };
         let mut stories = Stories::default();
         // Partners by rule: a pair may show several pairs of marks of one rule.
@@ -303,7 +316,8 @@ impl<'s> Looked<'s> {
         }
         let (first, second) = if x.at < y.at { (x, y) } else { (y, x) };
         let own = isolated.iter().find(|one| one.anchor == anchor).or(isolated.first());
-        story.reason = own.map(|one| renderer.reason(class, &verdict_of(one, Some((first.anchor, second.anchor)))));
+        story.reason =
+            own.map(|one| renderer.reason(class, &verdict_of(one, Some((first.anchor, second.anchor)))));
         let mut why = Why::new(search.machine, self.words(), DEEP);
         tell_rule(&mut why, search.rule, &frame, (anchor, wanted(verdict)));
         let shape = shape(&why);
@@ -411,7 +425,13 @@ fn wanted(verdict: Verdict) -> Wanted {
 }
 
 fn verdict_of(one: &Isolated, pair: Option<(Anchor, Anchor)>) -> search::Verdict {
-    search::Verdict { anchor: one.anchor, pair, shows: Vec::new(), reason: one.reason, frame: one.frame.clone() }
+    search::Verdict {
+        anchor: one.anchor,
+        pair,
+        shows: Vec::new(),
+        reason: one.reason,
+        frame: one.frame.clone(),
+    }
 }
 
 /// What a story says apart from the names in it.

@@ -8,8 +8,9 @@ use super::{
     AnchorStory, ChainStory, ExplainTarget, Explanation, RequirementStory, TraceStep, Verdict, VerdictStory,
 };
 use crate::engine::outcome::{PassFailure, RuleRef};
+use crate::engine::queries::At;
 use crate::engine::render::Renderer;
-use crate::engine::run::{Draft, PassResult, Resolved};
+use crate::engine::run::{Draft, PassResult, PassRun, Resolved, run_pass};
 use crate::engine::session::{Request, RunError, Session, Step};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, State};
 use crate::lang::eval::{EditKind, EditRecord, Machine, NoHost, Value};
@@ -38,15 +39,32 @@ impl Session {
         request: &Request,
         target: ExplainTarget,
     ) -> Result<Explanation, RunError> {
+        if self.has_errors() {
+            return Err(RunError::Rules);
+        }
         let mut before = snapshot.clone();
+        let mut counters = Vec::new();
         let mut stages = Vec::new();
-        for (step, result) in self.results(snapshot, request)? {
+        for step in self.steps(request)? {
+            if step.fresh {
+                counters.clear();
+            }
+            let at = At::new(&self.db, before.clone());
+            let (graph, node) = (request.graph, request.node);
+            let run = PassRun::new(&self.db, at, step.kind, step.name, graph, node, counters);
+            let result = run_pass(&self.db, self.rules, run);
+            counters = result.counters.clone();
+            let failed = result.failure.is_some();
             let after = result.after.clone();
             stages.push(Stage { step, before: std::mem::replace(&mut before, after), result });
+            if failed {
+                break;
+            }
         }
         let teller = Teller { session: self, snapshot, root: request.graph, stages };
         let chains = if target.anchor.is_none() { teller.chains(target.node) } else { Vec::new() };
-        let anchors = anchors(snapshot, target).into_iter().flat_map(|anchor| teller.anchor(anchor)).collect();
+        let anchors =
+            anchors(snapshot, target).into_iter().flat_map(|anchor| teller.anchor(anchor)).collect();
         Ok(Explanation { chains, anchors })
     }
 }
@@ -90,9 +108,13 @@ impl<'s> Teller<'s> {
         stories
     }
 
+    fn renderer<'a>(&'a self, snapshot: &'a Snapshot) -> Renderer<'a> {
+        Renderer::new(&self.session.db, self.session.rules, snapshot)
+    }
+
     fn blank(&self, state: &Snapshot, anchor: Anchor) -> AnchorStory {
         AnchorStory {
-            place: Renderer::new(self.session, state).place(anchor, String::new()),
+            place: self.renderer(state).place(anchor, String::new()),
             symbol: None,
             sharers: Vec::new(),
             hidden: 0,
@@ -117,7 +139,7 @@ impl<'s> Teller<'s> {
         story.verdicts = match looked.verdicts(anchor) {
             Ok(verdicts) => verdicts,
             Err(failure) => {
-                let failure = Renderer::new(self.session, &resolved.snapshot).failure(stage.step.name, &failure);
+                let failure = self.renderer(&resolved.snapshot).failure(stage.step.name, &failure);
                 story.outcome = failed(&failure);
                 return story;
             }
@@ -134,7 +156,7 @@ impl<'s> Teller<'s> {
             _ => outcome.push(untouched(&story)),
         }
         if let Some(failure) = &stage.result.failure {
-            let failure = Renderer::new(self.session, &stage.before).failure(stage.step.name, failure);
+            let failure = self.renderer(&stage.before).failure(stage.step.name, failure);
             outcome.push(format!("all of it was taken back: {}", failed(&failure)));
         }
         story.outcome = outcome.join("; ");
@@ -144,7 +166,9 @@ impl<'s> Teller<'s> {
     /// Copies that earlier steps put next to the anchor.
     fn inserted_earlier(&self, at: &Snapshot, anchor: Anchor) -> Vec<String> {
         let (neighbours, side): (Vec<NodeId>, _) = match anchor {
-            Anchor::In(input) => (at.producer(input).map(|output| output.node).into_iter().collect(), "before"),
+            Anchor::In(input) => {
+                (at.producer(input).map(|output| output.node).into_iter().collect(), "before")
+            }
             Anchor::Out(output) => (at.consumers(output).map(|input| input.node).collect(), "after"),
         };
         let mut told = Vec::new();
@@ -178,7 +202,9 @@ impl<'s> Teller<'s> {
             let words = Words { db: &self.session.db, rules: self.session.rules };
             let mut why = Why::new(&mut machine, words, DEEP);
             let mut frame = Frame::new(entry, &[Value::Graph(self.root)]);
-            if let Some(Expr::Local(slot)) = linked.0.body(entry).and_then(|body| body.exprs.get(graph as usize)) {
+            if let Some(Expr::Local(slot)) =
+                linked.0.hir(entry).and_then(|hir| hir.body()).and_then(|body| body.exprs.get(graph as usize))
+            {
                 frame.bind(*slot, Value::Graph(resolved.target));
             }
             frame.bind(local, anchor.into());
@@ -194,13 +220,14 @@ impl<'s> Teller<'s> {
     fn not_looked_at(&self, anchor: Anchor) -> String {
         let failed = self.stages.iter().find_map(|stage| {
             let failure = stage.result.failure.as_ref()?;
-            Some(failed(&Renderer::new(self.session, &stage.before).failure(stage.step.name, failure)))
+            Some(failed(&self.renderer(&stage.before).failure(stage.step.name, failure)))
         });
         if let Some(failed) = failed {
             return failed;
         }
         if self.stages.iter().all(|stage| stage.result.resolved.is_empty()) {
-            let names: Vec<String> = self.stages.iter().map(|stage| format!("`{}`", stage.step.name)).collect();
+            let names: Vec<String> =
+                self.stages.iter().map(|stage| format!("`{}`", stage.step.name)).collect();
             return match names.is_empty() {
                 true => "left alone: nothing ran".to_owned(),
                 false => format!("left alone: no conflicts were looked for by {}", names.join(", ")),
@@ -223,10 +250,11 @@ impl<'s> Teller<'s> {
                 {
                     let rule = RuleRef { kind: Kind::Chain, name: *chain };
                     // Chains run one node after the other: what an earlier node changed is not in `before`.
-                    let requirements = self.requirements(stage, &rule, node, step.as_ref().map(|stop| stop.name));
+                    let requirements =
+                        self.requirements(stage, &rule, node, step.as_ref().map(|stop| stop.name));
                     let outcome = match step {
                         Some(stop) => {
-                            let why = Renderer::new(self.session, &stage.before).text(
+                            let why = self.renderer(&stage.before).text(
                                 (rule.kind, rule.name),
                                 stop.otherwise,
                                 &stop.frame,
@@ -237,10 +265,12 @@ impl<'s> Teller<'s> {
                                 false => format!("kept as it is: {why}"),
                             }
                         }
-                        None if edits.is_empty() => "all requirements hold; nothing was left to change".to_owned(),
+                        None if edits.is_empty() => {
+                            "all requirements hold; nothing was left to change".to_owned()
+                        }
                         None => "all requirements hold".to_owned(),
                     };
-                    let place = Renderer::new(self.session, &stage.before).node_place(node, String::new());
+                    let place = self.renderer(&stage.before).node_place(node, String::new());
                     stories.push(ChainStory { rule, place, requirements, outcome });
                 }
             }
@@ -323,7 +353,8 @@ fn answered(edits: &[EditRecord], anchor: Anchor) -> String {
 /// Why nothing was done for an anchor without a conflict of its own.
 fn untouched(story: &AnchorStory) -> String {
     let is = |wanted: Verdict| story.verdicts.iter().filter(move |verdict| verdict.verdict == wanted);
-    let others: Vec<&VerdictStory> = is(Verdict::PartnerIsolated).chain(is(Verdict::OthersIsolated)).collect();
+    let others: Vec<&VerdictStory> =
+        is(Verdict::PartnerIsolated).chain(is(Verdict::OthersIsolated)).collect();
     if is(Verdict::Isolated).next().is_some() {
         "left alone: copies for other anchors have broken its conflict already".to_owned()
     } else if !others.is_empty() {

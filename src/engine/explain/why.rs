@@ -58,7 +58,7 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
     }
 
     fn expr(&self, frame: &Frame, id: ExprId) -> Option<&'p Expr> {
-        self.machine.program().body(frame.entry)?.exprs.get(id as usize)
+        self.machine.program().hir(frame.entry)?.body()?.exprs.get(id as usize)
     }
 
     /// The value of a part. One that fails has none.
@@ -191,6 +191,10 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
     }
 
     fn push(&mut self, step: TraceStep, shape: (EntryId, ExprId, String)) {
+        // What is asked twice in a row is told once.
+        if self.steps.last() == Some(&step) {
+            return;
+        }
         if step.depth <= self.deepest && self.steps.len() < MOST_STEPS {
             self.steps.push(step);
             self.shape.push(shape);
@@ -227,7 +231,8 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
         for side in sides {
             let value = self.value(frame, side);
             // `x is some = false (none)` would say it twice.
-            if value.is_none() && sign.is_empty() && matches!(self.expr(frame, id), Some(Expr::IsNone { .. })) {
+            if value.is_none() && sign.is_empty() && matches!(self.expr(frame, id), Some(Expr::IsNone { .. }))
+            {
                 return None;
             }
             let text = self.show(&value);
@@ -249,7 +254,11 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
         // Inside of a binder the element is not known.
         let parts = match *expr {
             Expr::Quantifier { list, .. } | Expr::Where { list, .. } | Expr::Each { list, .. } => vec![list],
-            Expr::If { .. } | Expr::First { .. } | Expr::Let { .. } | Expr::Match { .. } | Expr::Coalesce(..) => {
+            Expr::If { .. }
+            | Expr::First { .. }
+            | Expr::Let { .. }
+            | Expr::Match { .. }
+            | Expr::Coalesce(..) => {
                 return self.how(frame, id, depth);
             }
             _ => children(expr),
@@ -360,7 +369,8 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
             },
             Value::List(_) | Value::Inputs { .. } | Value::Outputs { .. } => {
                 let count = value.len().unwrap_or(0);
-                let mut texts: Vec<String> = value.elements().take(NAMED).map(|element| self.show(&element)).collect();
+                let mut texts: Vec<String> =
+                    value.elements().take(NAMED).map(|element| self.show(&element)).collect();
                 if count > texts.len() {
                     texts.push(format!("and {} more", count - texts.len()));
                 }

@@ -81,12 +81,8 @@ impl Words<'_> {
 }
 
 fn one_line(text: &str) -> String {
-    let line = text
-        .lines()
-        .map(without_comment)
-        .flat_map(str::split_whitespace)
-        .collect::<Vec<_>>()
-        .join(" ");
+    let line =
+        text.lines().map(without_comment).flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(LONGEST) {
         None => line,
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
