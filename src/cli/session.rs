@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::Explanation;
 use crate::engine::outcome::{Outcome, PassFailure};
 use crate::engine::{self, Case, CoverageRow};
 pub use crate::format::save_with_warnings as save;
 use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
-use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols};
+use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::diagnostic::did_you_mean;
 use crate::lang::eval::Value;
 use crate::lang::syntax::ast::Kind;
@@ -48,13 +49,6 @@ pub struct EntryInfo {
     pub doc: Option<String>,
     pub overlay: bool,
     pub source: String,
-}
-
-/// What `explain` is asked about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExplainTarget {
-    pub node: NodeId,
-    pub anchor: Option<Anchor>,
 }
 
 /// Why a run could not start or go on.
@@ -99,7 +93,12 @@ pub trait Engine {
     fn load(&self, bytes: &[u8], name: &str) -> Result<Loaded, FormatError>;
     fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError>;
     fn symbols(&self, snapshot: &Snapshot, graph: GraphId) -> Result<Arc<Symbols>, PassFailure>;
-    fn explain(&self, snapshot: &Snapshot, request: &Request, target: ExplainTarget) -> Explanation;
+    fn explain(
+        &self,
+        snapshot: &Snapshot,
+        request: &Request,
+        target: ExplainTarget,
+    ) -> Result<Explanation, RunError>;
     /// Runs the tests of the files that `wanted` accepts, in their order.
     fn tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestResult>;
     /// Runs a case; what differs, a sentence each.
@@ -183,29 +182,20 @@ impl Engine for Connected {
     }
 
     fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError> {
-        self.0.run(snapshot, &plain(request)).map_err(|error| match error {
-            engine::RunError::Rules => RunError { message: "the rules have errors".to_owned(), help: None },
-            engine::RunError::UnknownPass { name, known } => {
-                let near = did_you_mean(name.as_str(), known.iter().map(|name| name.as_str()));
-                let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-                let help = match near {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("there are {}", names.join(", ")),
-                };
-                RunError { message: format!("there is no pass `{name}`"), help: Some(help) }
-            }
-            engine::RunError::Recursive(name) => {
-                RunError { message: format!("pipeline `{name}` contains itself"), help: None }
-            }
-        })
+        self.0.run(snapshot, &plain(request)).map_err(refusal)
     }
 
     fn symbols(&self, snapshot: &Snapshot, graph: GraphId) -> Result<Arc<Symbols>, PassFailure> {
         self.0.symbols(snapshot, graph)
     }
 
-    fn explain(&self, _: &Snapshot, _: &Request, _: ExplainTarget) -> Explanation {
-        Explanation::default()
+    fn explain(
+        &self,
+        snapshot: &Snapshot,
+        request: &Request,
+        target: ExplainTarget,
+    ) -> Result<Explanation, RunError> {
+        self.0.explain(snapshot, &plain(request), target).map_err(refusal)
     }
 
     fn tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestResult> {
@@ -228,6 +218,25 @@ impl Engine for Connected {
 
     fn coverage(&self) -> Vec<CoverageRow> {
         self.0.coverage()
+    }
+}
+
+/// Why nothing ran, for a person.
+fn refusal(error: engine::RunError) -> RunError {
+    match error {
+        engine::RunError::Rules => RunError { message: "the rules have errors".to_owned(), help: None },
+        engine::RunError::UnknownPass { name, known } => {
+            let near = did_you_mean(name.as_str(), known.iter().map(|name| name.as_str()));
+            let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", names.join(", ")),
+            };
+            RunError { message: format!("there is no pass `{name}`"), help: Some(help) }
+        }
+        engine::RunError::Recursive(name) => {
+            RunError { message: format!("pipeline `{name}` contains itself"), help: None }
+        }
     }
 }
 

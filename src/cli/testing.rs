@@ -112,7 +112,12 @@ impl Engine for Fake {
         Ok(Arc::new(Symbols::new(vec![Group { founder: members[0], members }])))
     }
 
-    fn explain(&self, snapshot: &Snapshot, _: &Request, target: ExplainTarget) -> Explanation {
+    fn explain(
+        &self,
+        snapshot: &Snapshot,
+        _: &Request,
+        target: ExplainTarget,
+    ) -> Result<Explanation, RunError> {
         let name = snapshot.node(target.node).name.to_string();
         let side = target.anchor.map(crate::report::place::side_index);
         let place = testing::place(snapshot, &name, side.as_deref(), "");
@@ -124,8 +129,9 @@ impl Engine for Fake {
             marks: Vec::new(),
             verdicts: Vec::new(),
             outcome: "nothing came of it".into(),
+            steps: Vec::new(),
         };
-        Explanation { anchors: vec![story] }
+        Ok(Explanation { chains: Vec::new(), anchors: vec![story] })
     }
 
     fn tests(&self, _: &dyn Fn(&str) -> bool) -> Vec<TestResult> {

@@ -227,7 +227,7 @@ impl<'s> Renderer<'s> {
     }
 
     /// A text of an entry with its values.
-    fn text(&self, entry: (Kind, Sym), text: Option<TextId>, frame: &[Value], linked: &Linked) -> String {
+    pub fn text(&self, entry: (Kind, Sym), text: Option<TextId>, frame: &[Value], linked: &Linked) -> String {
         let texts = self.texts(entry);
         match texts.as_ref().zip(text).and_then(|(texts, text)| texts.get(text as usize)) {
             Some(text) => self.render(linked, text, frame),
@@ -257,7 +257,7 @@ impl<'s> Renderer<'s> {
         place
     }
 
-    fn node_place(&self, node: NodeId, role: String) -> PlaceRef {
+    pub fn node_place(&self, node: NodeId, role: String) -> PlaceRef {
         let found = self.snapshot.get_node(node);
         PlaceRef {
             node,

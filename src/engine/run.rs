@@ -55,12 +55,24 @@ pub struct ChainStop {
     pub frame: Arc<[Value]>,
 }
 
+/// One `resolve` of a pass: what the layer looked at, so that it can be looked at again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    pub symbols: Sym,
+    pub target: GraphId,
+    /// The graph before the first copy of this `resolve`.
+    pub snapshot: Snapshot,
+    /// Its conflicts among the pass's drafts.
+    pub drafts: std::ops::Range<usize>,
+}
+
 /// What a pass leaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassResult {
     pub after: Snapshot,
     pub edits: Arc<[EditRecord]>,
     pub drafts: Arc<[Draft]>,
+    pub resolved: Arc<[Resolved]>,
     pub failure: Option<QueryFailure>,
     /// Counters as the pass left them, for the passes of one pipeline that belong together.
     pub counters: Vec<(Sym, i64)>,
@@ -102,6 +114,7 @@ pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> Pass
     counters.sort_by_key(|(name, _)| name.as_str());
     let (edit, log) = machine.finish();
     let drafts: Arc<[Draft]> = host.drafts.take().into();
+    let resolved: Arc<[Resolved]> = host.resolved.take().into();
     let failed = host.failed.take();
     let (after, edits, failure) = match outcome {
         Ok(()) => {
@@ -113,7 +126,7 @@ pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> Pass
             (before.clone(), Vec::new(), Some(failure))
         }
     };
-    PassResult { after, edits: edits.into(), drafts, failure, counters, program: linked.clone() }
+    PassResult { after, edits: edits.into(), drafts, resolved, failure, counters, program: linked.clone() }
 }
 
 /// The engine's side of a running pass.
@@ -122,6 +135,7 @@ struct Engine<'db> {
     rules: RuleSet,
     before: Snapshot,
     drafts: RefCell<Vec<Draft>>,
+    resolved: RefCell<Vec<Resolved>>,
     /// The sorted snapshot, while nothing else has changed the state.
     sorted: RefCell<Option<Snapshot>>,
     /// Graphs in which something has changed, with all that contain them, and how much of the log that covers.
@@ -184,6 +198,7 @@ impl<'db> Engine<'db> {
             rules,
             before: before.clone(),
             drafts: RefCell::default(),
+            resolved: RefCell::default(),
             sorted: RefCell::default(),
             touched: RefCell::default(),
             failed: RefCell::default(),
@@ -393,6 +408,7 @@ impl Host for Engine<'_> {
     ) -> Result<(), Failure> {
         let layer = self.layer(machine, name, target);
         let groups = self.conflicts_by_group(layer).map_err(|failure| self.fail(failure))?;
+        let first = self.drafts.borrow().len();
         let mut dirty = Dirty { seen: machine.edits().len(), nodes: FxHashSet::default() };
         for (group, found) in groups {
             dirty.update(machine);
@@ -418,6 +434,9 @@ impl Host for Engine<'_> {
                 self.drafts.borrow_mut().push(Draft::Conflict { anchor, by, edits });
             }
         }
+        let drafts = first..self.drafts.borrow().len();
+        let snapshot = layer.at(self.db).snapshot(self.db).clone();
+        self.resolved.borrow_mut().push(Resolved { symbols: name, target, snapshot, drafts });
         Ok(())
     }
 }

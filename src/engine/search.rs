@@ -80,6 +80,14 @@ impl Verdict {
     }
 }
 
+/// A pair that a `skip` entry takes out.
+pub struct Skipped {
+    pub entry: EntryId,
+    pub when: ExprId,
+    /// {first, second, group, target}
+    pub frame: [Value; 4],
+}
+
 /// The search of one rule over one symbol table.
 pub struct Search<'m, 'p, 'r> {
     pub machine: &'m mut Machine<'p>,
@@ -162,16 +170,20 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    fn over_group(&mut self, group: u32) -> Result<Vec<Verdict>, Failure> {
+    /// Whether a group shows a pair that a rule over groups is about.
+    pub fn shows_pair(&mut self, group: u32) -> Result<bool, Failure> {
         let group_value = group_value(self.symbols, group);
-        let mut shown = false;
         for (xs, ys, (a, b)) in self.sides(group) {
             if self.some_pair(&xs, &ys, a == b, &group_value)? {
-                shown = true;
-                break;
+                return Ok(true);
             }
         }
-        if !shown {
+        Ok(false)
+    }
+
+    fn over_group(&mut self, group: u32) -> Result<Vec<Verdict>, Failure> {
+        let group_value = group_value(self.symbols, group);
+        if !self.shows_pair(group)? {
             return Ok(Vec::new());
         }
         let frame = [group_value, Value::Graph(self.target)];
@@ -235,6 +247,11 @@ impl Search<'_, '_, '_> {
     }
 
     fn skipped(&mut self, x: &Place, y: &Place, group: &Value) -> Result<bool, Failure> {
+        Ok(self.skipped_by(x, y, group)?.is_some())
+    }
+
+    /// The `skip` entry that takes a pair out, with its condition and frame.
+    fn skipped_by(&mut self, x: &Place, y: &Place, group: &Value) -> Result<Option<Skipped>, Failure> {
         let (first, second) = if x.at < y.at { (x, y) } else { (y, x) };
         let frame = [
             anchor_value(first.anchor),
@@ -244,10 +261,29 @@ impl Search<'_, '_, '_> {
         ];
         for &(entry, when) in &self.rule.skips {
             if self.machine.test(entry, when, &frame)? {
-                return Ok(true);
+                return Ok(Some(Skipped { entry, when, frame }));
             }
         }
-        Ok(false)
+        Ok(None)
+    }
+
+    /// The `skip` entry that takes a pair out, if one does.
+    pub fn skip_of(&mut self, x: &Place, y: &Place) -> Result<Option<Skipped>, Failure> {
+        self.skipped_by(x, y, &group_value(self.symbols, x.group))
+    }
+
+    /// What the rule does with one pair by itself, were it not skipped. Nothing is isolated if the condition does
+    /// not hold.
+    pub fn try_one(&mut self, x: &Place, y: &Place) -> Result<([Value; 6], Vec<Isolated>), Failure> {
+        let group = group_value(self.symbols, x.group);
+        let frame = self.pair_frame(x, y, &group);
+        if let Some(when) = self.rule.when
+            && !self.machine.test(self.rule.entry, when, &frame)?
+        {
+            return Ok((frame, Vec::new()));
+        }
+        let isolated = self.act(&frame)?;
+        Ok((frame, isolated))
     }
 
     fn over_pairs(&mut self, group: u32, few: usize) -> Result<Vec<Verdict>, Failure> {

@@ -115,7 +115,7 @@ pub(super) struct Step {
     pub kind: Kind,
     pub name: Sym,
     /// The first step of a pipeline: counters start anew.
-    fresh: bool,
+    pub fresh: bool,
     /// The name under which the step's results are told: the pipeline it is part of, or its own.
     pub told: Sym,
 }
@@ -200,7 +200,7 @@ impl Session {
             .collect()
     }
 
-    fn has_errors(&self) -> bool {
+    pub(super) fn has_errors(&self) -> bool {
         db::diagnostics(&self.db, self.rules).iter().any(|d| d.diagnostic.level == Level::Error)
     }
 
@@ -312,7 +312,7 @@ impl Session {
     }
 
     /// What a request runs, in order.
-    fn steps(&self, request: &Request) -> Result<Vec<Step>, RunError> {
+    pub(super) fn steps(&self, request: &Request) -> Result<Vec<Step>, RunError> {
         let order =
             if request.sort { db::live(&self.db, self.rules).names(Kind::Order).next() } else { None };
         let sort = order.map(|name| Step { kind: Kind::Order, name, fresh: true, told: name });
