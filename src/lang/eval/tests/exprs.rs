@@ -190,8 +190,8 @@ fn a_call_lifts_none_only_when_told() {
             x.put(Expr::Call { function: sym("f"), args: [none].into(), lift })
         })
     };
-    assert_eq!(call(true), Value::None);
-    assert_eq!(call(false), Value::Bool(true));
+    assert_eq!(call(1), Value::None);
+    assert_eq!(call(0), Value::Bool(true));
 }
 
 #[test]
