@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anchorwatch::graph::Sym;
-use anchorwatch::lang::check::{ItemKey, Scoped, lower, scope};
+use anchorwatch::lang::check::{ItemKey, Scoped, codes, lower, scope};
 use anchorwatch::lang::facts::Fact;
 use anchorwatch::lang::hir::{
     Body, CheckerAction, Compare, Const, Entry, Expr, Lowered, OptionValue, Statement, TextPart, Ty,
@@ -91,6 +91,23 @@ fn the_shipped_rules_have_no_error() {
     let files: Vec<(&str, bool)> = texts.iter().map(|text| (text.as_str(), false)).collect();
     let said = support::checked::check(&files).text(true);
     assert!(!said.contains("error["), "{said}");
+}
+
+#[test]
+fn every_code_has_a_file_that_earns_it() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui/check");
+    let entries = std::fs::read_dir(folder).expect("the folder is part of the source").flatten();
+    let said: String = entries
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "expected"))
+        .map(|entry| std::fs::read_to_string(entry.path()).expect("expectations are text"))
+        .collect();
+    let missing: Vec<&str> = codes::CODES
+        .iter()
+        .map(|(code, _)| *code)
+        .filter(|code| !said.contains(&format!("[{code}]")))
+        .collect();
+    // No text is so deep; a tree made by hand has a test of its own.
+    assert_eq!(missing, [codes::TOO_DEEP]);
 }
 
 #[test]
@@ -300,6 +317,7 @@ proptest! {
             let failed = lowered.diagnostics.iter().any(|d| d.level == anchorwatch::lang::Level::Error);
             prop_assert_eq!(lowered.entry.is_none(), failed, "{:?} {}", item.kind, item.name.text);
         }
-        support::checked::check_text(&text);
+        support::checked::check_text(&text).text(true);
+        support::render_file(&text, &parse_file(&text));
     }
 }

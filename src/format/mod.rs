@@ -128,7 +128,8 @@ pub fn save_with_warnings(
             Err(FormatError::new("format::read_only", message).with_help("write a text dump or `.air`"))
         }
         Format::GeOnnx => {
-            let message = "`ge_onnx` text cannot be written: it cannot say what a graph needs to be loaded again";
+            let message =
+                "`ge_onnx` text cannot be written: it cannot say what a graph needs to be loaded again";
             Err(FormatError::new("format::read_only", message).with_help("write a `ge_proto` text dump"))
         }
         Format::Onnx => onnx::save(origin, now),

@@ -6,7 +6,7 @@
 //! attribute keys count is the caller's to say: this room knows none.
 //!
 //! Nodes that were there before are told by name. Inserted nodes get *colours*: what a node says of itself, refined by the
-//! colours of its neighbours until nothing changes. Only among equal colours a choice is left, and there [`search`] tries.
+//! colours of its neighbours until nothing changes. Only among equal colours a choice is left, and there `Sides::search` tries them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

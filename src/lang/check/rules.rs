@@ -57,6 +57,7 @@ fn runs(kind: Kind) -> bool {
             | Kind::Set
             | Kind::Attribute
             | Kind::Pass
+            | Kind::Pipeline
     ) || rules_pairs(kind)
 }
 
@@ -65,7 +66,7 @@ fn rules_pairs(kind: Kind) -> bool {
     matches!(kind, Kind::Checker | Kind::Skip | Kind::DefaultAlways | Kind::Attribute)
 }
 
-/// Circles among functions, walks, actions, chains and sets. Each circle is told once, at its first item.
+/// Circles among functions, walks, actions, chains, pipelines and sets. Each circle is told once, at its first item.
 fn circles(items: &[RuleItem], found: &mut Vec<(ItemKey, Diagnostic)>) {
     let nodes: Vec<&RuleItem> = items.iter().filter(|item| runs(item.item.kind)).collect();
     let mut number: FxHashMap<(Kind, Sym), usize> = FxHashMap::default();
@@ -339,7 +340,7 @@ fn edits(items: &[RuleItem], found: &mut Vec<(ItemKey, Diagnostic)>) {
     let mut editing: FxHashSet<Sym> = FxHashSet::default();
     for rule in items {
         if let ItemData::Action { body, .. } = &rule.item.data
-            && statements(body).into_iter().any(|kind| is_edit(kind))
+            && statements(body).into_iter().any(is_edit)
         {
             editing.insert(rule.item.name.text);
         }

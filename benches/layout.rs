@@ -1,0 +1,119 @@
+//! The layout layer by size: symbols, marks, check, optimise, and what an edit of a rule costs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{LazyLock, Mutex};
+
+use anchorwatch::engine::{Request, RuleSources, Session};
+use anchorwatch::graph::{GraphId, Snapshot, Sym};
+use divan::{Bencher, black_box};
+
+#[path = "support/generate.rs"]
+#[allow(dead_code, reason = "each user of the generator needs some of its shapes")]
+mod generate;
+
+const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+
+fn main() {
+    divan::main();
+}
+
+/// Each graph is made once a run.
+fn cached(name: &'static str, make: fn(usize) -> Snapshot, size: usize) -> Snapshot {
+    type Cache = LazyLock<Mutex<HashMap<(&'static str, usize), Snapshot>>>;
+    static CACHE: Cache = LazyLock::new(Default::default);
+    let mut cache = CACHE.lock().expect("a bench that panicked ends the run");
+    cache.entry((name, size)).or_insert_with(|| make(size)).clone()
+}
+
+/// The same state without its flat view: another snapshot that differs in a model field.
+fn cold(snapshot: &Snapshot) -> Snapshot {
+    let mut edit = snapshot.edit();
+    edit.update_model(|model| model.version += 1);
+    edit.finish(snapshot)
+}
+
+fn session() -> Session {
+    let mut session = Session::new(RuleSources::shipped());
+    // Rules are parsed and checked here: a run is about the graph.
+    assert!(session.set_options(BTreeMap::new(), BTreeMap::new()).is_empty());
+    assert!(session.diagnostics().is_empty());
+    session
+}
+
+fn request() -> Request {
+    Request { graph: GraphId::ROOT, node: None, steps: vec![Sym::new("layout")], sort: false }
+}
+
+fn check(session: &Session, graph: &Snapshot) -> usize {
+    session.run(graph, &request()).expect("the shipped rules run").findings().count()
+}
+
+fn bench_check(bencher: Bencher, name: &'static str, make: fn(usize) -> Snapshot, size: usize) {
+    let graph = cached(name, make, size);
+    bencher.with_inputs(|| (session(), cold(&graph))).bench_refs(|(session, graph)| black_box(check(session, graph)));
+}
+
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn symbols(bencher: Bencher, size: usize) {
+    let graph = cached("peer", generate::peer_like, size);
+    bencher
+        .with_inputs(|| (session(), cold(&graph)))
+        .bench_refs(|(session, graph)| session.symbols(graph, GraphId::ROOT).map(|t| t.groups().len()));
+}
+
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn check_peer(bencher: Bencher, size: usize) {
+    bench_check(bencher, "peer", generate::peer_like, size);
+}
+
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn check_nested(bencher: Bencher, size: usize) {
+    bench_check(bencher, "nested", generate::peer_nested, size);
+}
+
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn check_mixed(bencher: Bencher, size: usize) {
+    bench_check(bencher, "mixed", generate::mixed, size);
+}
+
+#[divan::bench(args = [100_000], sample_count = 3, sample_size = 1)]
+fn check_chain(bencher: Bencher, size: usize) {
+    bench_check(bencher, "chain", generate::chain, size);
+}
+
+#[divan::bench(args = [100_000], sample_count = 3, sample_size = 1)]
+fn check_one_variable(bencher: Bencher, size: usize) {
+    bench_check(bencher, "variable", generate::one_variable, size);
+}
+
+#[divan::bench(args = [100_000], sample_count = 3, sample_size = 1)]
+fn check_wide_concat(bencher: Bencher, size: usize) {
+    bench_check(bencher, "concat", generate::wide_concat, size);
+}
+
+/// Re-checks after an edit of one rule file; compare with `check_peer` of the same size.
+fn bench_edit(bencher: Bencher, size: usize, path: &str, from: &str, to: &str) {
+    let graph = cached("peer", generate::peer_like, size);
+    let mut session = session();
+    check(&session, &graph);
+    let old = session.file_text(path).expect("a shipped file").to_string();
+    assert!(old.contains(from), "the edited text is in {path}");
+    let new = old.replacen(from, to, 1);
+    let mut flip = false;
+    bencher.bench_local(|| {
+        flip = !flip;
+        session.set_text(path, if flip { &new } else { &old });
+        check(&session, &graph)
+    });
+}
+
+#[divan::bench(args = [100_000], sample_count = 10, sample_size = 1)]
+fn edit_condition(bencher: Bencher, size: usize) {
+    let from = "when is_static(target.root) and fixed.node.type not in VARIABLE_LIKE";
+    bench_edit(bencher, size, "rules/layout.anchor", from, "when fixed.node.type not in VARIABLE_LIKE");
+}
+
+#[divan::bench(args = [100_000], sample_count = 10, sample_size = 1)]
+fn edit_comment(bencher: Bencher, size: usize) {
+    bench_edit(bencher, size, "rules/layout.anchor", "//! Layout conflicts:", "//! Layout  conflicts:");
+}
