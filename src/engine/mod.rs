@@ -14,6 +14,8 @@ mod queries;
 mod render;
 mod run;
 mod search;
+#[cfg(test)]
+mod search_tests;
 mod session;
 mod sides;
 mod testing;

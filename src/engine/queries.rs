@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::marks::{self, MarkList, MarkRequest, MarkTable};
 use super::pairs::{Class, PairTable};
 use super::search::{Action, Form, GroupVerdict, Rule, Search};
-use super::sides::{self, Functions, Leaf};
+use super::sides::{self, Functions, Leaf, PAIR_FRAME, ROLE_FRAME};
 use crate::db::{Db, EntryName, Linked, Roots, RuleSet, entry, live, program};
 use crate::graph::{GraphId, Snapshot, Sym, Symbols};
 use crate::lang::eval::{EntryId, Failure, Machine, NoHost, Program};
 use crate::lang::facts::Fact;
-use crate::lang::hir::{Body, CheckerAction, CheckerForm, Entry, Expr, ExprId};
+use crate::lang::hir::{Body, CheckerAction, CheckerForm, Entry, Expr, ExprId, Local};
 use crate::lang::syntax::ast::Kind;
 
 /// A snapshot as a key. Its hash and equality are identity.
@@ -154,13 +154,13 @@ pub fn rule(db: &dyn Db, rules: RuleSet, class: Class, linked: &Program) -> Opti
         let Some(id) = linked.entry(kind, name) else { continue };
         let Some(Entry::Skip { body, when, .. }) = linked.hir(id).map(|hir| &**hir) else { continue };
         skip_rules.push((id, *when));
-        skip_leaves.extend(placed(linked, id, sides::leaves(body, &[*when], &InProgram(linked))));
+        skip_leaves.extend(placed(linked, id, sides::leaves(body, PAIR_FRAME, &[*when], &InProgram(linked))));
     }
-    let (form, when, action, body): (Form, Option<ExprId>, Action, &Body) =
+    let (form, when, action, body, provided): (Form, Option<ExprId>, Action, &Body, Local) =
         match linked.hir(entry).map(|hir| &**hir)? {
             Entry::DefaultAlways { body, target } => {
                 let form = Form::Pair { last: false, role: Vec::new() };
-                (form, None, Action::Isolate { target: *target, reason: None }, body)
+                (form, None, Action::Isolate { target: *target, reason: None }, body, PAIR_FRAME)
             }
             Entry::Checker(checker) => {
                 let form = match &checker.form {
@@ -173,7 +173,7 @@ pub fn rule(db: &dyn Db, rules: RuleSet, class: Class, linked: &Program) -> Opti
                     }
                     CheckerAction::Body(_) => Action::Body,
                 };
-                (form, checker.when, action, &checker.body)
+                (form, checker.when, action, &checker.body, ROLE_FRAME)
             }
             _ => return None,
         };
@@ -182,7 +182,7 @@ pub fn rule(db: &dyn Db, rules: RuleSet, class: Class, linked: &Program) -> Opti
         Action::Body => None,
     };
     let read: Vec<ExprId> = when.into_iter().chain(targets).collect();
-    let leaves = placed(linked, entry, sides::leaves(body, &read, &InProgram(linked)));
+    let leaves = placed(linked, entry, sides::leaves(body, provided, &read, &InProgram(linked)));
     Some(Rule {
         entry,
         pairs,

@@ -187,9 +187,7 @@ impl Search<'_, '_, '_> {
             return Ok(Vec::new());
         }
         let frame = [group_value, Value::Graph(self.target)];
-        if let Some(when) = self.rule.when
-            && !self.machine.test(self.rule.entry, when, &frame)?
-        {
+        if !self.holds(&frame)? {
             return Ok(Vec::new());
         }
         let isolated = self.act(&frame)?;
@@ -231,14 +229,15 @@ impl Search<'_, '_, '_> {
         }
         let x_classes = self.classes(xs, group, true)?;
         let y_classes = self.classes(ys, group, true)?;
-        for x in &x_classes.members {
-            for y in &y_classes.members {
-                // Two members are enough to find two different anchors.
-                for x in x.iter().take(2) {
-                    for y in y.iter().take(2) {
-                        if x.at != y.at && !self.skipped(x, y, group)? {
-                            return Ok(true);
-                        }
+        for xs in &x_classes.members {
+            for ys in &y_classes.members {
+                // One pair of either order speaks for all of that order: the first of the one and the last of the other.
+                for (firsts, seconds) in [(xs, ys), (ys, xs)] {
+                    if let (Some(x), Some(y)) = (firsts.first(), seconds.last())
+                        && x.at < y.at
+                        && !self.skipped(x, y, group)?
+                    {
+                        return Ok(true);
                     }
                 }
             }
@@ -306,6 +305,14 @@ impl Search<'_, '_, '_> {
         Ok(sorted(found))
     }
 
+    /// The rule's condition, if it has one.
+    fn holds(&mut self, frame: &[Value]) -> Result<bool, Failure> {
+        let Some(when) = self.rule.when else { return Ok(true) };
+        #[cfg(test)]
+        super::search_tests::count();
+        self.machine.test(self.rule.entry, when, frame)
+    }
+
     /// {first, second, group, target, role 1, role 2}
     fn pair_frame(&self, x: &Place, y: &Place, group: &Value) -> [Value; 6] {
         let (first, second) = if x.at < y.at { (x.anchor, y.anchor) } else { (y.anchor, x.anchor) };
@@ -339,9 +346,7 @@ impl Search<'_, '_, '_> {
             return Ok(());
         }
         let frame = self.pair_frame(x, y, group);
-        if let Some(when) = self.rule.when
-            && !self.machine.test(self.rule.entry, when, &frame)?
-        {
+        if !self.holds(&frame)? {
             return Ok(());
         }
         self.apply(x, y, shown, &frame, found)
@@ -450,7 +455,8 @@ impl Search<'_, '_, '_> {
         if x_first == Known::Other || y_first == Known::Other || matches!(self.rule.action, Action::Body) {
             for x in xs {
                 for y in ys {
-                    if x.at != y.at && !(found.contains_key(&x.anchor) && found.contains_key(&y.anchor)) {
+                    // Also if both are found already: the pair may isolate a third anchor.
+                    if x.at != y.at {
                         self.try_pair(x, y, shown, group, found)?;
                     }
                 }
@@ -467,11 +473,13 @@ impl Search<'_, '_, '_> {
             let classes = if ahead || behind { self.skip_classes(others, group)? } else { Vec::new() };
             for x in side.iter().filter(|x| !found.contains_key(&x.anchor)).copied().collect::<Vec<_>>() {
                 skip_class.clear();
-                for (y, &class) in others.iter().zip(&classes) {
-                    let counts = if x.at < y.at { ahead } else { y.at < x.at && behind };
-                    if !counts {
-                        continue;
-                    }
+                // `others` is in group order, so what stands before `x` and what behind it are two stretches.
+                let before = others.partition_point(|y| y.at < x.at);
+                let after = others.partition_point(|y| y.at <= x.at);
+                let before = if behind { 0..before } else { 0..0 };
+                let after = if ahead { after..others.len() } else { 0..0 };
+                for at in before.chain(after) {
+                    let (y, class) = (&others[at], classes[at]);
                     let skipped = match skip_class.get(&class) {
                         Some(&known) => known,
                         None => {
@@ -497,9 +505,7 @@ impl Search<'_, '_, '_> {
         let Some(x) = firsts.first() else { return Ok(Known::Nothing) };
         let Some(y) = seconds.iter().rev().find(|y| y.at > x.at) else { return Ok(Known::Nothing) };
         let frame = self.pair_frame(x, y, group);
-        if let Some(when) = self.rule.when
-            && !self.machine.test(self.rule.entry, when, &frame)?
-        {
+        if !self.holds(&frame)? {
             return Ok(Known::Nothing);
         }
         let Action::Isolate { target, .. } = self.rule.action else { return Ok(Known::Other) };

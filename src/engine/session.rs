@@ -188,7 +188,7 @@ impl Session {
         if *self.rules.environment(&self.db) != environment {
             self.rules.set_environment(&mut self.db).to(environment);
         }
-        let complaints = &db::settings(&self.db, self.rules).1;
+        let complaints = db::settings(&self.db, self.rules);
         complaints.iter().map(|d| RuleDiagnostic { diagnostic: d.clone(), places: Vec::new() }).collect()
     }
 
@@ -201,7 +201,7 @@ impl Session {
     }
 
     pub(super) fn has_errors(&self) -> bool {
-        db::diagnostics(&self.db, self.rules).iter().any(|d| d.diagnostic.level == Level::Error)
+        db::complaints(&self.db, self.rules).iter().any(|c| c.diagnostic.level == Level::Error)
     }
 
     /// All entries in order of file and place.

@@ -13,7 +13,11 @@ use crate::lang::hir::{Body, Entry, Expr, ExprId, Local};
 use crate::lang::syntax::ast::Kind;
 
 /// The slots of a pair frame that hold an anchor: first, second, role 1, role 2.
-pub const SIDE_SLOTS: [Local; 4] = [0, 1, 4, 5];
+const SIDE_SLOTS: [Local; 4] = [0, 1, 4, 5];
+
+/// Slots of the frame of a `skip` or `default always` entry, and of a checker of pairs, which has roles.
+pub const PAIR_FRAME: Local = 4;
+pub const ROLE_FRAME: Local = 6;
 
 /// What an expression depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -59,15 +63,14 @@ impl Functions for FxHashMap<(Kind, Sym), std::sync::Arc<Entry>> {
     }
 }
 
-/// The leaves of `roots` in the body of a pair rule, each once, in order of appearance.
-pub fn leaves(body: &Body, roots: &[ExprId], functions: &dyn Functions) -> Vec<Leaf> {
-    let mut origins = vec![None; 6];
-    for (side, slot) in (0u8..).zip(SIDE_SLOTS) {
-        origins[slot as usize] = Some(Origin::Side(side));
-    }
-    for slot in [2, 3] {
-        origins[slot as usize] = Some(Origin::Context(slot));
-    }
+/// The leaves of `roots` in the body of a pair rule, each once, in order of appearance. `provided`: how many slots
+/// of its frame hold what the search hands in; those behind are bound by the body itself.
+pub fn leaves(body: &Body, provided: Local, roots: &[ExprId], functions: &dyn Functions) -> Vec<Leaf> {
+    let origin = |slot: Local| match (0u8..).zip(SIDE_SLOTS).find(|(_, side_slot)| *side_slot == slot) {
+        Some((side, _)) => Origin::Side(side),
+        None => Origin::Context(slot),
+    };
+    let origins: Vec<Option<Origin>> = (0..provided).map(|slot| Some(origin(slot))).collect();
     let mut walk = Walk { functions, found: Vec::new(), seen: FxHashSet::default() };
     for &root in roots {
         walk.visit(&Scope { function: None, body, origins: &origins }, root);

@@ -37,7 +37,7 @@ pub struct NodeDetail {
     pub output_i: Box<[i64]>,
     pub workspace: Box<[i64]>,
     pub workspace_bytes: Box<[i64]>,
-    pub is_input_const: Box<[bool]>,
+    pub const_inputs: Box<[bool]>,
     /// `subgraph_name` as written, empty entries included, when it says more than `Node::subgraphs`.
     pub subgraph_name: Box<[Arc<str>]>,
     /// How many `input_desc` / `output_desc` the file had, when that differs from the slots.

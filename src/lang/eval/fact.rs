@@ -109,7 +109,7 @@ impl<'a> Machine<'a> {
                 _ => Value::None,
             },
             Fact::NodeInputIsConst => {
-                let flags = node.detail.as_ref().map_or(&[][..], |detail| &detail.is_input_const);
+                let flags = node.detail.as_ref().map_or(&[][..], |detail| &detail.const_inputs);
                 Value::list(flags.iter().map(|&flag| Value::Int(flag.into())).collect())
             }
             _ => Value::None,

@@ -20,6 +20,18 @@ pub struct Program {
     options: FxHashMap<Sym, OptionValue>,
 }
 
+/// Linking is a function of the entries and the options, so the rest need not be compared.
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Linked, &Linked)| {
+            a.key == b.key && (Arc::ptr_eq(&a.entry, &b.entry) || a.entry == b.entry)
+        };
+        self.options == other.options
+            && self.entries.len() == other.entries.len()
+            && self.entries.iter().zip(&other.entries).all(same)
+    }
+}
+
 /// One item, ready.
 #[derive(Debug)]
 pub(super) struct Linked {
