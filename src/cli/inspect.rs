@@ -10,6 +10,7 @@ use super::rules::{Loaded, sources};
 use super::session::{Connect, Request};
 use crate::graph::{Snapshot, Sym, label};
 use crate::lang::Level;
+use crate::lang::syntax::ast::Kind;
 use crate::report::place::Names;
 use crate::report::{Complaint, explain as story, human, json};
 
@@ -39,9 +40,36 @@ fn open(
     Ok((rules, loaded.snapshot, request))
 }
 
+/// The graph after the passes that the arguments name, sorted before them if they say so. Without either it stays
+/// as it is: a table of symbols needs no pipeline.
+fn prepared(
+    rules: &Loaded,
+    snapshot: Snapshot,
+    mut request: Request,
+) -> Result<(Snapshot, Request), Complaint> {
+    if request.sort_first && request.steps.is_empty() {
+        let order = rules.entries.iter().find(|entry| entry.kind == Kind::Order);
+        let missing = || Complaint::error("cli::unused_flag", "the rules have no use for `--sort`");
+        let order = order.ok_or_else(|| missing().help("rules that have declare an `order`"))?;
+        request = Request { steps: vec![order.name], sort_first: false, ..request };
+    }
+    if request.steps.is_empty() {
+        return Ok((snapshot, request));
+    }
+    let outcome = rules
+        .engine
+        .run(&snapshot, &request)
+        .map_err(|error| Complaint::error("run::failed", error.message).maybe_help(error.help))?;
+    match outcome.failures().last() {
+        Some(failure) => Err(human::failure(failure, Names::new(&snapshot, &snapshot), Level::Error)),
+        None => Ok((outcome.after, request)),
+    }
+}
+
 /// `symbols GRAPH`: a line a symbol, in order of names: the symbol, then its anchors.
 pub fn symbols(args: &SymbolsArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     let (rules, snapshot, request) = open(&args.graph_file, &args.run, desk, connect)?;
+    let (snapshot, request) = prepared(&rules, snapshot, request)?;
     let symbols = rules.engine.symbols(&snapshot, request.graph).map_err(|failure| {
         Stop::from(human::failure(&failure, Names::new(&snapshot, &snapshot), Level::Error))
     })?;

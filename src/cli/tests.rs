@@ -61,9 +61,8 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
             Ok(case) => match rules.engine.case(&case) {
                 Ok(()) => Vec::new(),
                 Err(differences) => {
-                    let mut complaint = Complaint::error("test::case", "the result is not the expected one");
-                    complaint.notes = differences;
-                    vec![complaint]
+                    let complaint = Complaint::error("test::case", "the result is not the expected one");
+                    vec![differences.into_iter().fold(complaint, Complaint::note)]
                 }
             },
             Err(complaint) => vec![complaint],

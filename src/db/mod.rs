@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 pub use rules::{
-    EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, diagnostics, entry, find, item, live, lowered, parsed, program,
-    scoped, settings, spans, texts,
+    EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, diagnostics, entry, find, item, live,
+    lowered, parsed, program, scoped, settings, spans, texts,
 };
 
 use crate::graph::Snapshot;

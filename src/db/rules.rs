@@ -117,7 +117,11 @@ impl Live {
     /// Names of one kind, in order.
     pub fn names(&self, kind: Kind) -> impl Iterator<Item = Sym> + '_ {
         let mut seen = rustc_hash::FxHashSet::default();
-        self.items.iter().filter(move |(k, ..)| *k == kind).map(|(_, name, _)| *name).filter(move |n| seen.insert(*n))
+        self.items
+            .iter()
+            .filter(move |(k, ..)| *k == kind)
+            .map(|(_, name, _)| *name)
+            .filter(move |n| seen.insert(*n))
     }
 }
 
@@ -239,7 +243,8 @@ pub fn settings(db: &dyn Db, rules: RuleSet) -> (FxHashMap<Sym, OptionValue>, Ve
         let message = format!("there is no option `{name}`");
         let mut complaint = Diagnostic::error("option::unknown", Span::default(), message);
         complaint.labels.clear();
-        complaint.help = did_you_mean(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        complaint.help =
+            did_you_mean(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
         complaints.push(complaint);
     }
     (values, complaints)
@@ -369,7 +374,13 @@ pub fn diagnostics(db: &dyn Db, rules: RuleSet) -> Vec<FileDiagnostic> {
 }
 
 /// Finds the places of a diagnostic's labels.
-fn place(db: &dyn Db, rules: RuleSet, file: u32, key: Option<ItemKey>, diagnostic: Diagnostic) -> FileDiagnostic {
+fn place(
+    db: &dyn Db,
+    rules: RuleSet,
+    file: u32,
+    key: Option<ItemKey>,
+    diagnostic: Diagnostic,
+) -> FileDiagnostic {
     let files = rules.files(db);
     let of_item = |key: ItemKey, span: Span| {
         let file = files[key.file as usize];

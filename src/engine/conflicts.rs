@@ -30,7 +30,8 @@ pub fn conflicts(
         for (at, &mark) in names.iter().enumerate() {
             let linked = program(db, rules, Roots::of(db, [(Kind::Attribute, mark)]));
             let id = linked.0.entry(Kind::Attribute, mark).unwrap_or_default();
-            let otherwise = matches!(linked.0.hir(id).map(|e| &**e), Some(Entry::Attribute { rule: None, .. }));
+            let otherwise =
+                matches!(linked.0.hir(id).map(|e| &**e), Some(Entry::Attribute { rule: None, .. }));
             if otherwise != last {
                 continue;
             }

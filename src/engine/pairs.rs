@@ -82,8 +82,4 @@ impl PairTable {
             self.rules.push(RulePairs { class, pairs: own });
         }
     }
-
-    pub fn class(&self, a: Sym, b: Sym) -> Option<Class> {
-        self.classes.get(&key(a, b)).copied()
-    }
 }

@@ -156,31 +156,44 @@ pub fn rule(db: &dyn Db, rules: RuleSet, class: Class, linked: &Program) -> Opti
         skip_rules.push((id, *when));
         skip_leaves.extend(placed(linked, id, sides::leaves(body, &[*when], &InProgram(linked))));
     }
-    let (form, when, action, body): (Form, Option<ExprId>, Action, &Body) = match linked.hir(entry).map(|hir| &**hir)? {
-        Entry::DefaultAlways { body, target } => {
-            let form = Form::Pair { last: false, role: Vec::new() };
-            (form, None, Action::Isolate { target: *target, reason: None }, body)
-        }
-        Entry::Checker(checker) => {
-            let form = match &checker.form {
-                CheckerForm::Pair { last, first, .. } => Form::Pair { last: *last, role: first.clone() },
-                CheckerForm::Group { .. } => Form::Group,
-            };
-            let action = match &checker.action {
-                CheckerAction::Isolate { target, reason, .. } => Action::Isolate { target: *target, reason: *reason },
-                CheckerAction::Body(_) => Action::Body,
-            };
-            (form, checker.when, action, &checker.body)
-        }
-        _ => return None,
-    };
+    let (form, when, action, body): (Form, Option<ExprId>, Action, &Body) =
+        match linked.hir(entry).map(|hir| &**hir)? {
+            Entry::DefaultAlways { body, target } => {
+                let form = Form::Pair { last: false, role: Vec::new() };
+                (form, None, Action::Isolate { target: *target, reason: None }, body)
+            }
+            Entry::Checker(checker) => {
+                let form = match &checker.form {
+                    CheckerForm::Pair { last, first, .. } => Form::Pair { last: *last, role: first.clone() },
+                    CheckerForm::Group { .. } => Form::Group,
+                };
+                let action = match &checker.action {
+                    CheckerAction::Isolate { target, reason, .. } => {
+                        Action::Isolate { target: *target, reason: *reason }
+                    }
+                    CheckerAction::Body(_) => Action::Body,
+                };
+                (form, checker.when, action, &checker.body)
+            }
+            _ => return None,
+        };
     let targets = match action {
         Action::Isolate { target, .. } => Some(target),
         Action::Body => None,
     };
     let read: Vec<ExprId> = when.into_iter().chain(targets).collect();
     let leaves = placed(linked, entry, sides::leaves(body, &read, &InProgram(linked)));
-    Some(Rule { entry, pairs, form, when, action, skips: skip_rules, leaves, skip_leaves, reads_edges: reads(linked, is_edge_fact) })
+    Some(Rule {
+        entry,
+        pairs,
+        form,
+        when,
+        action,
+        skips: skip_rules,
+        leaves,
+        skip_leaves,
+        reads_edges: reads(linked, is_edge_fact),
+    })
 }
 
 /// Functions of a linked program.
@@ -245,8 +258,7 @@ pub fn verdicts<'db>(
     let Some(rule) = rule(db, rules, class, &linked.0) else { return Ok(Arc::default()) };
     let paired = |mark| rule.pairs.iter().any(|&(a, b)| a == mark || b == mark);
     let lists_marks = reads(&linked.0, |fact| fact == Fact::AnchorMarks);
-    let marks =
-        mark_table(db, rules, layer, |mark| lists_marks || paired(mark) || linked.1.contains(&mark))?;
+    let marks = mark_table(db, rules, layer, |mark| lists_marks || paired(mark) || linked.1.contains(&mark))?;
     let snapshot = layer.at(db).snapshot(db);
     let target = layer.target(db);
     let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pairs::Class;
@@ -15,14 +16,16 @@ use super::queries::{
     At, Layer, QueryFailure, mark_table, pair_table, rule, rule_program, symbols, verdicts,
 };
 use super::search::{GroupVerdict, Search, Verdict};
+use super::sides;
 use crate::db::{Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{
-    Anchor, GraphId, NodeId, Snapshot, SortMode, SortRules, State, Sym, Symbols, compare_labels, sort,
+    Anchor, GraphId, NodeId, Snapshot, SortMode, SortRules, Sym, Symbols, compare_labels, sort,
 };
 use crate::lang::eval::{
     ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject, Value,
 };
-use crate::lang::hir::{Entry, ExprId, Subject as Over, TextId};
+use crate::lang::facts::Fact;
+use crate::lang::hir::{Body, Entry, Expr, ExprId, Local, Subject as Over, TextId};
 use crate::lang::syntax::ast::Kind;
 
 /// A finding before its texts are rendered.
@@ -31,7 +34,13 @@ pub enum Draft {
     /// An anchor of the conflict set, with every rule that put it there; `edits`: what answered it.
     Conflict { anchor: Anchor, by: Vec<(Class, Verdict)>, edits: std::ops::Range<usize> },
     /// A `report` statement.
-    Report { entry: (Kind, Sym), places: Vec<Value>, message: TextId, help: Option<TextId>, frame: Arc<[Value]> },
+    Report {
+        entry: (Kind, Sym),
+        places: Vec<Value>,
+        message: TextId,
+        help: Option<TextId>,
+        frame: Arc<[Value]>,
+    },
     /// A chain that stopped on a node, or ran to its end (`step` is none).
     Chain { chain: Sym, node: NodeId, step: Option<ChainStop>, edits: std::ops::Range<usize> },
 }
@@ -179,7 +188,13 @@ impl<'db> Engine<'db> {
         }
     }
 
-    fn run(&self, machine: &mut Machine<'_>, kind: Kind, name: Sym, only: Option<NodeId>) -> Result<(), Failure> {
+    fn run(
+        &self,
+        machine: &mut Machine<'_>,
+        kind: Kind,
+        name: Sym,
+        only: Option<NodeId>,
+    ) -> Result<(), Failure> {
         let program = machine.program();
         let Some(entry) = program.entry(kind, name) else {
             return Err(Failure::mechanism("unknown-pass", format!("there is no pass `{name}`")));
@@ -317,12 +332,22 @@ fn nodes_of(kind: &EditKind) -> Vec<NodeId> {
 }
 
 impl Host for Engine<'_> {
-    fn symbols(&self, machine: &mut Machine<'_>, name: Sym, target: GraphId) -> Result<Arc<Symbols>, Failure> {
+    fn symbols(
+        &self,
+        machine: &mut Machine<'_>,
+        name: Sym,
+        target: GraphId,
+    ) -> Result<Arc<Symbols>, Failure> {
         let layer = self.layer(machine, name, target);
         symbols(self.db, self.rules, layer).map_err(|failure| self.fail(failure))
     }
 
-    fn conflicts(&self, machine: &mut Machine<'_>, target: GraphId, table: &Arc<Symbols>) -> Result<bool, Failure> {
+    fn conflicts(
+        &self,
+        machine: &mut Machine<'_>,
+        target: GraphId,
+        table: &Arc<Symbols>,
+    ) -> Result<bool, Failure> {
         let snapshot = self.snapshot(machine, target);
         super::conflicts::conflicts(self.db, self.rules, &snapshot, target, table)
             .map_err(|failure| self.fail(failure))
@@ -348,7 +373,9 @@ impl Host for Engine<'_> {
         let step = match machine.run_chain(chain, node)? {
             ChainEnd::Elsewhere => return Ok(()),
             ChainEnd::Done => None,
-            ChainEnd::Kept { name, otherwise, help, frame, .. } => Some(ChainStop { name, otherwise, help, frame }),
+            ChainEnd::Kept { name, otherwise, help, frame, .. } => {
+                Some(ChainStop { name, otherwise, help, frame })
+            }
         };
         let edits = start..machine.edits().len();
         self.drafts.borrow_mut().push(Draft::Chain { chain, node, step, edits });
@@ -428,8 +455,7 @@ impl Engine<'_> {
         let mut fresh = Machine::new(&linked.0, self, machine.copy(), None, target);
         fresh.set_tally(db.tally());
         fresh.set_marks(Some(Rc::new(marks.clone())));
-        let mut search =
-            Search { machine: &mut fresh, rule: &rule, symbols: &table, marks: &marks, target };
+        let mut search = Search { machine: &mut fresh, rule: &rule, symbols: &table, marks: &marks, target };
         search.run_group(group).map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
     }
 }
@@ -475,7 +501,7 @@ fn sorted(machine: &mut Machine<'_>, base: &Snapshot, order: Sym) -> Result<Snap
         Value::Enum { variant: 2, .. } => SortMode::StableRdfs,
         _ => SortMode::Dfs,
     };
-    // Asked once per node: a sort must not evaluate a condition per edge.
+    // Asked before the sort, which must not evaluate a condition per edge.
     let sources = matching(machine, base, entry, *first, root)?;
     let ignored = matching(machine, base, entry, *ignore, root)?;
     let rules = SortRules {
@@ -490,22 +516,39 @@ fn sorted(machine: &mut Machine<'_>, base: &Snapshot, order: Sym) -> Result<Snap
     })
 }
 
-/// The nodes for which a condition of an `order` holds.
+/// The nodes for which a condition of an `order` holds. A condition that reads nothing but the operator type is
+/// asked once per type.
 fn matching(
     machine: &mut Machine<'_>,
-    base: &State,
+    base: &Snapshot,
     entry: EntryId,
     condition: Option<ExprId>,
     root: GraphId,
-) -> Result<fixedbitset::FixedBitSet, Failure> {
-    let mut set = fixedbitset::FixedBitSet::with_capacity(base.node_slots());
-    if let Some(condition) = condition {
-        let nodes: Vec<NodeId> = base.nodes_by_id().map(|(id, _)| id).collect();
-        for node in nodes {
-            if machine.test(entry, condition, &[Value::Graph(root), Value::Node(node)])? {
-                set.insert(node.0 as usize);
-            }
+) -> Result<FixedBitSet, Failure> {
+    let mut set = FixedBitSet::with_capacity(base.node_slots());
+    let Some(condition) = condition else { return Ok(set) };
+    let by_type =
+        machine.program().hir(entry).and_then(|hir| hir.body().map(|body| reads_only_type(body, 1)));
+    let mut known: FxHashMap<Sym, bool> = FxHashMap::default();
+    let dense = base.dense();
+    for node in (0..dense.slots() as u32).map(NodeId) {
+        let Some(ty) = dense.node(node).map(|n| n.ty) else { continue };
+        let holds = match known.get(&ty).filter(|_| by_type == Some(true)) {
+            Some(&holds) => holds,
+            None => machine.test(entry, condition, &[Value::Graph(root), Value::Node(node)])?,
+        };
+        known.insert(ty, holds);
+        if holds {
+            set.insert(node.0 as usize);
         }
     }
     Ok(set)
+}
+
+/// Whether a body uses a local for nothing but to ask for its operator type.
+fn reads_only_type(body: &Body, local: Local) -> bool {
+    let is_local = |id: &ExprId| body.exprs.get(*id as usize) == Some(&Expr::Local(local));
+    body.exprs.iter().all(|expr| {
+        matches!(expr, Expr::Fact { fact: Fact::NodeType, .. }) || !sides::children(expr).iter().any(is_local)
+    })
 }

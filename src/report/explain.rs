@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::human::{Human, Paint};
-use super::place::Names;
+use super::place::{Names, in_graph};
 use super::rules::Rules;
 use crate::engine::explain::{AnchorStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory};
 use crate::graph::Sym;
@@ -29,7 +29,7 @@ pub fn draw(explanation: &Explanation, rules: &Rules, names: Names<'_>, human: &
 // Writing to a `String` cannot fail, so results of `write!` are not looked at in here.
 fn draw_story(story: &AnchorStory, rules: &Rules, names: Names<'_>, human: &Human, out: &mut String) {
     let title = human.paint(Paint::Strong, &names.anchor(&story.place));
-    let _ = writeln!(out, "{title}  {} in graph `{}`", story.place.op.as_str(), story.place.graph);
+    let _ = writeln!(out, "{title}  {}{}", story.place.op.as_str(), in_graph(&story.place.graph));
     if !story.outcome.is_empty() {
         let _ = writeln!(out, "  {}", story.outcome);
     }
@@ -121,7 +121,7 @@ mod tests {
             depth,
             source: source.into(),
             value: value.into(),
-            at: "layout.anchor:4".into(),
+            at: "rules.anchor:4".into(),
         };
         let story = AnchorStory {
             place: testing::place(&graph, "no", Some("in0"), ""),
@@ -160,24 +160,24 @@ mod tests {
         assert_eq!(
             text,
             "\
-no:in0  NetOutput in graph `main`
+no:in0  Sink in graph `main`
   isolated: `copy_0` was inserted before it
 
   memory
     symbol `c_out_0`, shared with 4 other anchors
-      c:out0  Const             FIXED_OUT
+      c:out0  Fixed             FIXED_OUT
       and 3 more
 
   marks
     ✓ USER_OUT
-        graph == target                                  = true  layout.anchor:4
+        graph == target                                  = true  rules.anchor:4
     ✗ NORMAL
 
   rules
-    isolates this anchor: checker user_out_and_fixed_out (layout.anchor:227) with `c:out0`
+    isolates this anchor: checker user_out_and_fixed_out (rules.anchor:227) with `c:out0`
         because c would be overwritten
-        is_static(target.root)                           = true  layout.anchor:4
-          a and b                                        = false  layout.anchor:4
+        is_static(target.root)                           = true  rules.anchor:4
+          a and b                                        = false  rules.anchor:4
     no conflict: checker unknown_here over the group
 "
         );
