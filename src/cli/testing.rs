@@ -135,11 +135,11 @@ impl Engine for Fake {
     }
 
     fn tests(&self, _: &dyn Fn(&str) -> bool) -> Vec<TestResult> {
-        let result = |name: &str, failure: Option<RuleDiagnostic>| TestResult {
+        let result = |name: &str, failure| TestResult {
             name: name.into(),
             path: "r.anchor".into(),
             line: 9,
-            failures: failure.into_iter().collect(),
+            failures: Option::into_iter(failure).collect(),
         };
         let failure =
             self.sources.files.first().map(|file| diagnostic("no copy", vec![(file.0.clone(), 0..3)]));

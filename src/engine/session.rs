@@ -266,49 +266,39 @@ impl Session {
     /// # Errors
     /// The rule set has errors, or a name is unknown.
     pub fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError> {
-        let mut outcome = Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: Vec::new() };
-        for (step, run) in self.passes(snapshot, request)? {
-            let told = tell(&self.db, self.rules, run, step.told);
-            outcome.after = told.after.clone();
-            outcome.steps.push(told.clone());
-        }
-        Ok(outcome)
+        self.run_seen(snapshot, request, |_, _, _| ())
     }
 
-    /// The passes of a request, each on the snapshot that the one before left, up to the first that fails.
-    fn passes(&self, snapshot: &Snapshot, request: &Request) -> Result<Vec<(Step, PassRun<'_>)>, RunError> {
+    /// [`Session::run`]; `see` gets each step with the snapshot before it and what it left, before that is told.
+    pub(super) fn run_seen(
+        &self,
+        snapshot: &Snapshot,
+        request: &Request,
+        mut see: impl FnMut(Step, &Snapshot, &PassResult),
+    ) -> Result<Outcome, RunError> {
         if self.has_errors() {
             return Err(RunError::Rules);
         }
-        let mut runs = Vec::new();
-        let mut at = snapshot.clone();
+        let mut outcome = Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: Vec::new() };
         let mut counters = Vec::new();
         for step in self.steps(request)? {
             if step.fresh {
                 counters.clear();
             }
+            let at = At::new(&self.db, outcome.after.clone());
             let (graph, node) = (request.graph, request.node);
-            let run =
-                PassRun::new(&self.db, At::new(&self.db, at), step.kind, step.name, graph, node, counters);
+            let run = PassRun::new(&self.db, at, step.kind, step.name, graph, node, counters);
+            let told = tell(&self.db, self.rules, run, step.told);
             let result = run_pass(&self.db, self.rules, run);
-            at = result.after.clone();
+            see(step, &outcome.after, result);
             counters = result.counters.clone();
-            runs.push((step, run));
-            if result.failure.is_some() {
+            outcome.after = told.after.clone();
+            outcome.steps.push(told.clone());
+            if told.failure.is_some() {
                 break;
             }
         }
-        Ok(runs)
-    }
-
-    /// The remembered results of each step, unrendered.
-    pub(super) fn results(
-        &self,
-        snapshot: &Snapshot,
-        request: &Request,
-    ) -> Result<Vec<(Step, &PassResult)>, RunError> {
-        let runs = self.passes(snapshot, request)?;
-        Ok(runs.into_iter().map(|(step, run)| (step, run_pass(&self.db, self.rules, run))).collect())
+        Ok(outcome)
     }
 
     /// What a request runs, in order.

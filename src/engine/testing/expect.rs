@@ -328,8 +328,7 @@ impl Judge<'_> {
                 None => error,
             }),
             Err(failure) => {
-                let renderer =
-                    super::super::render::Renderer::new(&self.session.db, self.session.rules, self.after());
+                let renderer = super::super::render::Renderer::new(db, rules, self.after());
                 let failure = renderer.failure(self.bench.name, &failure);
                 Some(error.label(failure.message))
             }

@@ -37,51 +37,54 @@ pub struct ChainSeen {
 
 impl Seen {
     pub fn new(session: &Session, snapshot: &Snapshot, request: &Request) -> Result<Seen, RunError> {
-        let outcome = Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: Vec::new() };
-        let mut seen = Seen { outcome, inserted: Vec::new(), chains: Vec::new() };
-        for (step, result) in session.results(snapshot, request)? {
-            let before = seen.outcome.after.clone();
-            let renderer = Renderer::new(&session.db, session.rules, &before);
-            seen.note(step, result, &before, &renderer);
-            let told = renderer.step(step.told, &before, result);
-            seen.outcome.after = told.after.clone();
-            seen.outcome.steps.push(told);
-        }
-        let after = &seen.outcome.after;
-        seen.inserted.retain(|inserted| after.contains(inserted.node));
-        Ok(seen)
+        let (mut inserted, mut chains) = (Vec::new(), Vec::new());
+        let outcome = session.run_seen(snapshot, request, |step, before, result| {
+            note_insertions(session, step, before, result, &mut inserted);
+            note_chains(before, result, &mut chains);
+        })?;
+        inserted.retain(|inserted: &Inserted| outcome.after.contains(inserted.node));
+        Ok(Seen { outcome, inserted, chains })
     }
+}
 
-    fn note(&mut self, step: Step, result: &PassResult, before: &Snapshot, renderer: &Renderer<'_>) {
-        for (at, record) in result.edits.iter().enumerate() {
-            let EditKind::Insert { node, .. } = record.kind else { continue };
-            let mut by = Vec::new();
-            for draft in result.drafts.iter() {
-                match draft {
-                    Draft::Conflict { by: rules, edits, .. } if edits.contains(&at) => {
-                        by.extend(rules.iter().map(|(class, _)| {
-                            let rule = renderer.rule_ref(*class);
-                            if rule.kind == Kind::Always {
-                                Sym::new(keyword(Kind::Always))
-                            } else {
-                                rule.name
-                            }
-                        }));
-                    }
-                    Draft::Chain { chain, edits, .. } if edits.contains(&at) => by.push(*chain),
-                    _ => {}
-                }
-            }
-            by.extend(result.program.0.key(record.entry).map(|(_, name)| name));
-            by.extend([step.name, step.told]);
-            self.inserted.push(Inserted { node, by });
-        }
+/// The nodes that a step put into the graph.
+fn note_insertions(
+    session: &Session,
+    step: Step,
+    before: &Snapshot,
+    result: &PassResult,
+    inserted: &mut Vec<Inserted>,
+) {
+    let renderer = Renderer::new(&session.db, session.rules, before);
+    let name = |class| {
+        let rule = renderer.rule_ref(class);
+        if rule.kind == Kind::Always { Sym::new(keyword(Kind::Always)) } else { rule.name }
+    };
+    for (at, record) in result.edits.iter().enumerate() {
+        let EditKind::Insert { node, .. } = record.kind else { continue };
+        let mut by = Vec::new();
         for draft in result.drafts.iter() {
-            if let Draft::Chain { chain, node, step, .. } = draft {
-                let state: &State = if before.contains(*node) { before } else { &result.after };
-                let stop = step.as_ref().map(|stop| stop.name);
-                self.chains.push(ChainSeen { chain: *chain, node: name_of(state, *node), stop });
+            match draft {
+                Draft::Conflict { by: rules, edits, .. } if edits.contains(&at) => {
+                    by.extend(rules.iter().map(|(class, _)| name(*class)));
+                }
+                Draft::Chain { chain, edits, .. } if edits.contains(&at) => by.push(*chain),
+                _ => {}
             }
+        }
+        by.extend(result.program.0.key(record.entry).map(|(_, name)| name));
+        by.extend([step.name, step.told]);
+        inserted.push(Inserted { node, by });
+    }
+}
+
+/// How chains ended in a step.
+fn note_chains(before: &Snapshot, result: &PassResult, chains: &mut Vec<ChainSeen>) {
+    for draft in result.drafts.iter() {
+        if let Draft::Chain { chain, node, step, .. } = draft {
+            let state: &State = if before.contains(*node) { before } else { &result.after };
+            let stop = step.as_ref().map(|stop| stop.name);
+            chains.push(ChainSeen { chain: *chain, node: name_of(state, *node), stop });
         }
     }
 }
