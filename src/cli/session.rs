@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::engine;
 use crate::engine::explain::Explanation;
 use crate::engine::outcome::{Outcome, PassFailure};
+use crate::format::onnx::TYPE_FUNCTION;
 use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
 pub use crate::format::save;
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols};
@@ -140,14 +141,11 @@ struct Connected(engine::Session);
 /// Names of ONNX operators as the rules map them.
 struct Mapping<'a>(&'a engine::Session);
 
-/// The rule function that maps operators of other formats.
-const MAPPING: &str = "onnx_op_type";
-
 impl OnnxMapping for Mapping<'_> {
     fn ge_type(&self, domain: &str, op: &str, opset: i64, inputs: usize) -> Option<String> {
         let inputs = i64::try_from(inputs).unwrap_or(i64::MAX);
         let args = [Value::text(domain), Value::text(op), Value::Int(opset), Value::Int(inputs)];
-        self.0.call(MAPPING, &args)?.as_str().map(str::to_owned)
+        self.0.call(TYPE_FUNCTION, &args)?.as_str().map(str::to_owned)
     }
 }
 

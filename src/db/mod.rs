@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 pub use rules::{
-    Complaint, EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, complaints, diagnostics, entry, find, item, live, lowered, parsed, program,
+    Complaint, EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, complaints, diagnostics, entry, find, item, live, lowered, names, parsed, program,
     scoped, settings, spans, texts,
 };
 
