@@ -121,8 +121,16 @@ fn setting_the_same_text_and_the_same_options_runs_nothing() {
 #[test]
 fn a_comment_runs_the_parse_of_its_file() {
     let mut watch = Watch::new();
-    let ran = watch.edit("rules/layout.anchor", "// ---- Facts of pairs ----", "// ---- What pairs are ----");
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "// ---- Facts of pairs ----",
+        "// ---- What is true of a pair ----",
+    );
     assert_eq!(ran, reparse(&watch, "rules/layout.anchor"));
+    // Of the same length: no item has moved in its file.
+    let ran =
+        watch.edit("rules/layout.anchor", "// ---- What is true of a pair", "// ---- WHAT IS TRUE OF A PAIR");
+    assert_eq!(ran, self::ran(&[("parsed", 1)]));
 }
 
 #[test]
@@ -137,7 +145,8 @@ fn text_above_an_item_moves_it_and_runs_the_parse_of_its_file() {
 fn the_documentation_of_an_item_runs_that_item_down_to_its_body() {
     let mut watch = Watch::new();
     let ran = watch.edit("rules/layout.anchor", "/// R08\n", "/// R08, with a remark.\n");
-    assert_eq!(ran, and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM));
+    // Its reason was told, so that is looked at too.
+    assert_eq!(ran, and(and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM), &[("texts", 1)]));
 }
 
 /// What an edit inside one item costs if its typed body stays as it was.
@@ -149,14 +158,13 @@ fn a_reason_runs_its_item_down_to_the_texts() {
     let mut watch = Watch::new();
     let ran = watch.edit(
         "rules/layout.anchor",
-        "because \"a constant or variable cannot move into a block\"",
-        "because \"constants and variables stay where they are\"",
+        "  because \"{fixed.node.name} would be overwritten through the user's buffer\"",
+        "  because \"the user would overwrite {fixed.node.name}\"",
     );
     let finds = watch.session.run(&watch.snapshot, &watch.request).expect("sound rules");
-    assert!(
-        finds.findings().any(|f| f.message == "constants and variables stay where they are"),
-        "it is told"
-    );
+    let mut told =
+        finds.findings().flat_map(|f| std::iter::once(&f.message).chain(f.also.iter().map(|(_, text)| text)));
+    assert!(told.any(|text| text.starts_with("the user would overwrite ")), "the new reason is told");
     assert_eq!(ran, and(and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM), &[("texts", 1)]));
 }
 
@@ -170,7 +178,8 @@ fn a_condition_of_a_checker_runs_that_checker_and_the_pass_that_asked_it() {
     );
     let expected = and(
         and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM),
-        &[("entry", 1), ("pair_table", 1), ("program", 1), ("verdicts", 1)],
+        // One program to search with, one to tell the reason with.
+        &[("entry", 1), ("pair_table", 1), ("program", 2), ("verdicts", 1), ("texts", 1)],
     );
     // The verdicts are equal, so the pass that asked for them does not run.
     assert_eq!(ran, expected);
@@ -199,7 +208,7 @@ fn the_condition_of_an_attribute_runs_its_marks_and_stops_if_they_are_the_same()
     );
     let expected = and(
         and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM),
-        &[("entry", 1), ("program", 1), ("mark_list", 1)],
+        &[("entry", 1), ("program", 1), ("asked", 1), ("mark_list", 1)],
     );
     assert_eq!(ran, expected);
 }
@@ -258,6 +267,8 @@ fn a_second_graph_reads_no_rule_text() {
     let mut watch = Watch::new();
     watch.snapshot = generate::mixed(1200);
     let ran = watch.again();
-    let graph = ["symbols", "mark_list", "verdicts", "run_pass"];
-    assert!(ran.keys().all(|query| graph.contains(&query.as_str())), "{ran:?}");
+    assert!(ran.contains_key("run_pass"), "{ran:?}");
+    // A reason that is told for the first time is looked up; nothing is compiled again.
+    let asked = ["symbols", "mark_list", "verdicts", "run_pass", "texts", "program"];
+    assert!(ran.keys().all(|query| asked.contains(&query.as_str())), "{ran:?}");
 }

@@ -10,6 +10,7 @@ pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::Explanation;
 use crate::engine::outcome::{Outcome, PassFailure};
 use crate::engine::{self, Case, CoverageRow};
+use crate::format::onnx::TYPE_FUNCTION;
 pub use crate::format::save_with_warnings as save;
 use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
@@ -131,14 +132,11 @@ struct Connected(engine::Session);
 /// Names of ONNX operators as the rules map them.
 struct Mapping<'a>(&'a engine::Session);
 
-/// The rule function that maps operators of other formats.
-const MAPPING: &str = "onnx_op_type";
-
 impl OnnxMapping for Mapping<'_> {
     fn ge_type(&self, domain: &str, op: &str, opset: i64, inputs: usize) -> Option<String> {
         let inputs = i64::try_from(inputs).unwrap_or(i64::MAX);
         let args = [Value::text(domain), Value::text(op), Value::Int(opset), Value::Int(inputs)];
-        self.0.call(MAPPING, &args)?.as_str().map(str::to_owned)
+        self.0.call(TYPE_FUNCTION, &args)?.as_str().map(str::to_owned)
     }
 }
 

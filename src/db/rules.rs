@@ -139,6 +139,13 @@ pub fn live(db: &dyn Db, rules: RuleSet) -> Arc<Live> {
     Arc::new(live)
 }
 
+/// Names of the entries of one kind, in order: what the graph's queries go by, since they need not know where
+/// an entry stands.
+#[salsa::tracked(returns(ref))]
+pub fn names(db: &dyn Db, rules: RuleSet, kind: Kind) -> Vec<Sym> {
+    live(db, rules).names(kind).collect()
+}
+
 /// The item with this key.
 pub fn find<'db>(db: &'db dyn Db, rules: RuleSet, key: ItemKey) -> Option<ItemId<'db>> {
     let file = *rules.files(db).get(key.file as usize)?;
@@ -237,7 +244,7 @@ pub fn settings(db: &dyn Db, rules: RuleSet) -> Vec<Diagnostic> {
         complaint.labels.clear();
         complaint
     };
-    let names: Vec<Sym> = live(db, rules).names(Kind::Option).collect();
+    let names = names(db, rules, Kind::Option);
     let values =
         names.iter().filter_map(|&name| setting(db, rules, EntryName::new(db, Kind::Option, name)).as_ref());
     let mut complaints: Vec<Diagnostic> =

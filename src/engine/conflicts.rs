@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::marks::{self, MarkRequest, MarkTable};
 use super::queries::{QueryFailure, pair_table, rule, rule_program};
 use super::search::Search;
-use crate::db::{Db, Roots, RuleSet, live, program};
-use crate::graph::{GraphId, Snapshot, Sym, Symbols};
+use crate::db::{Db, Roots, RuleSet, names, program};
+use crate::graph::{GraphId, Snapshot, Symbols};
 use crate::lang::eval::{Machine, NoHost};
 use crate::lang::hir::Entry;
 use crate::lang::syntax::ast::Kind;
@@ -23,7 +23,7 @@ pub fn conflicts(
     target: GraphId,
     table: &Arc<Symbols>,
 ) -> Result<bool, QueryFailure> {
-    let names: Vec<Sym> = live(db, rules).names(Kind::Attribute).collect();
+    let names = names(db, rules, Kind::Attribute);
     let mut lists: Vec<Option<Arc<marks::MarkList>>> = vec![None; names.len()];
     // Attributes with a condition first: the others are what is left.
     for last in [false, true] {

@@ -53,7 +53,7 @@ pub struct Port {
     pub desc: Arc<TensorDesc>,
 }
 
-/// The ports of one direction. Nodes have few ports, but a NetOutput or a concat can have 100 000,
+/// The ports of one direction. Nodes have few ports, but one that collects results can have 100 000,
 /// and an edit of one port must not copy all.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ports {

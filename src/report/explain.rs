@@ -77,7 +77,7 @@ fn heading(human: &Human, text: &str, out: &mut String) {
 fn draw_symbol(story: &AnchorStory, names: Names<'_>, human: &Human, out: &mut String) {
     let Some((symbol, size)) = &story.symbol else { return };
     let others = size.saturating_sub(1);
-    heading(human, "memory", out);
+    heading(human, "shared memory", out);
     let shared = match others {
         0 => "shared with no other anchor".to_owned(),
         1 => "shared with 1 other anchor".to_owned(),
@@ -247,7 +247,7 @@ c  Fixed in graph `main`
 no:in0  Sink in graph `main`
   isolated: `copy_0` was inserted before it
 
-  memory
+  shared memory
     symbol `c_out_0`, shared with 4 other anchors
       c:out0  Fixed             FIXED_OUT
       and 3 more
