@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::{self, Case, CoverageRow};
 use crate::engine::explain::Explanation;
 use crate::engine::outcome::{Outcome, PassFailure};
+use crate::engine::{self, Case, CoverageRow};
 pub use crate::format::save_with_warnings as save;
 use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols};

@@ -22,7 +22,8 @@ use crate::graph::{
     Anchor, GraphId, NodeId, Snapshot, SortMode, SortRules, Sym, Symbols, compare_labels, sort,
 };
 use crate::lang::eval::{
-    ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject, Value,
+    ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject,
+    Value,
 };
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Body, Entry, Expr, ExprId, Local, Subject as Over, TextId};
@@ -157,7 +158,8 @@ pub fn ask(
     }
     let entry = linked.0.entry(kind, name).unwrap_or_default();
     let frame = [Value::Graph(root)];
-    let told = |failure| host.failed.take().unwrap_or_else(|| QueryFailure(Arc::new(failure), linked.clone()));
+    let told =
+        |failure| host.failed.take().unwrap_or_else(|| QueryFailure(Arc::new(failure), linked.clone()));
     let mut compared = None;
     let holds = machine.test(entry, condition, &frame).map_err(told)?;
     if !holds {

@@ -147,7 +147,11 @@ impl Session {
     }
 
     /// A session over the same files with these options and this environment, and with no others.
-    pub(super) fn bench(&self, given: BTreeMap<String, String>, environment: BTreeMap<String, String>) -> Session {
+    pub(super) fn bench(
+        &self,
+        given: BTreeMap<String, String>,
+        environment: BTreeMap<String, String>,
+    ) -> Session {
         let mut benches = self.benches.borrow_mut();
         let key = (given, environment);
         let rules = *benches.entry(key).or_insert_with_key(|(given, environment)| {
