@@ -28,7 +28,8 @@ impl Watch {
         let mut sources = RuleSources::shipped();
         sources.files.push(("unrelated.anchor".to_owned(), "option unrelated: int = 0\n".to_owned(), true));
         let files = sources.files.iter().map(|(path, text, _)| (path.clone(), text.clone())).collect();
-        let request = Request { graph: GraphId::ROOT, node: None, steps: vec![Sym::new("layout")], sort: false };
+        let request =
+            Request { graph: GraphId::ROOT, node: None, steps: vec![Sym::new("layout")], sort: false };
         let watch = Watch {
             session: Session::new(sources),
             snapshot: generate::mixed(1000),
@@ -120,17 +121,23 @@ fn setting_the_same_text_and_the_same_options_runs_nothing() {
 #[test]
 fn a_comment_runs_the_parse_of_its_file() {
     let mut watch = Watch::new();
-    let ran = watch.edit("rules/layout.anchor", "// ---- Facts of pairs ----", "// ---- What is true of a pair ----");
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "// ---- Facts of pairs ----",
+        "// ---- What is true of a pair ----",
+    );
     assert_eq!(ran, reparse(&watch, "rules/layout.anchor"));
     // Of the same length: no item has moved in its file.
-    let ran = watch.edit("rules/layout.anchor", "// ---- What is true of a pair", "// ---- WHAT IS TRUE OF A PAIR");
+    let ran =
+        watch.edit("rules/layout.anchor", "// ---- What is true of a pair", "// ---- WHAT IS TRUE OF A PAIR");
     assert_eq!(ran, self::ran(&[("parsed", 1)]));
 }
 
 #[test]
 fn text_above_an_item_moves_it_and_runs_the_parse_of_its_file() {
     let mut watch = Watch::new();
-    let ran = watch.edit("rules/layout.anchor", "// ---- Facts of pairs ----", "\n\n// Many\n// new lines.\n\n");
+    let ran =
+        watch.edit("rules/layout.anchor", "// ---- Facts of pairs ----", "\n\n// Many\n// new lines.\n\n");
     assert_eq!(ran, reparse(&watch, "rules/layout.anchor"));
 }
 
@@ -155,7 +162,8 @@ fn a_reason_runs_its_item_down_to_the_texts() {
         "  because \"the user would overwrite {fixed.node.name}\"",
     );
     let finds = watch.session.run(&watch.snapshot, &watch.request).expect("sound rules");
-    let mut told = finds.findings().flat_map(|f| std::iter::once(&f.message).chain(f.also.iter().map(|(_, text)| text)));
+    let mut told =
+        finds.findings().flat_map(|f| std::iter::once(&f.message).chain(f.also.iter().map(|(_, text)| text)));
     assert!(told.any(|text| text.starts_with("the user would overwrite ")), "the new reason is told");
     assert_eq!(ran, and(and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM), &[("texts", 1)]));
 }

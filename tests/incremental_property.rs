@@ -80,17 +80,28 @@ pipeline all = layer@10
 "#;
 
 const CHOICES: [Choice; 11] = [
-    ("@0", &["", "// A remark.\n", "\n\n// Two\n// remarks.\n\n", "fn unused(n: Node) -> Bool = n.has_subgraph\n"]),
+    (
+        "@0",
+        &[
+            "",
+            "// A remark.\n",
+            "\n\n// Two\n// remarks.\n\n",
+            "fn unused(n: Node) -> Bool = n.has_subgraph\n",
+        ],
+    ),
     ("@1", &["", ", Variable", ", Relu"]),
-    ("@2", &["n.attr(big)", "n.attr(size) > option(least)", "n.attr(big) and n.inputs.count > 1"]),
+    ("@2", &["n.attr(big)", "(n.attr(size) ?? 0) > option(least)", "n.attr(big) and n.inputs.count > 1"]),
     ("@3", &["Outputs that stay.", "Outputs whose place is fixed, at length."]),
     ("@4", &["is_big(node)", "is_big(node) or node.type == Add", "no_such_function(node)"]),
     ("@5", &["", "never BIG_IN with OTHER_OUT", "always BIG_IN with OTHER_OUT because \"too big\""]),
-    ("@6", &["first.node != second.node", "option(least) < 3", "big.index == 0 and fixed.node.name != \"n2\""]),
+    (
+        "@6",
+        &["first.node != second.node", "option(least) < 3", "big.index == 0 and fixed.node.name != \"n2\""],
+    ),
     ("@7", &["{big} reads {fixed}", "{big.node.name} may not", "reworded"]),
     ("@8", &["first.is_in", "big.node != other.node"]),
     ("@9", &["", "  because \"big ones want to be alone\"", "\nskip same when first.node == second.node"]),
-    ("@10", &["", ", layer", " if option(least) > 0"]),
+    ("@10", &["", ", layer", " when option(least) > 0"]),
 ];
 
 fn small(picks: &[usize]) -> String {
@@ -125,13 +136,28 @@ const SHIPPED: [(&str, &str, &str); 12] = [
     ("rules/layout.anchor", "/// R08\n", "/// R08 with more to say\n"),
     ("rules/layout.anchor", "would be overwritten through", "might be overwritten through"),
     ("rules/layout.anchor", "never RTS_SPECIAL_TYPE_INPUT with NORMAL_OUTPUT\n", "\n"),
-    ("rules/layout.anchor", "skip same_node when first.node == second.node", "skip same_node when first == second"),
-    ("rules/layout.anchor", "where node.type in CONSTANT_LIKE or node.type in VARIABLES\n", "where node.type in VARIABLES\n"),
+    (
+        "rules/layout.anchor",
+        "skip same_node when first.node == second.node",
+        "skip same_node when first == second",
+    ),
+    (
+        "rules/layout.anchor",
+        "where node.type in CONSTANT_LIKE or node.type in VARIABLES\n",
+        "where node.type in VARIABLES\n",
+    ),
     ("rules/layout.anchor", "when is_static(target.root) and fixed", "when fixed"),
-    ("rules/layout.anchor", "fn is_continuous_input(n: Node) -> Bool = n.attr(continuous_input) and n.inputs.count > 1",
-        "fn is_continuous_input(n: Node) -> Bool = n.attr(continuous_input)"),
+    (
+        "rules/layout.anchor",
+        "fn is_continuous_input(n: Node) -> Bool = n.attr(continuous_input) and n.inputs.count > 1",
+        "fn is_continuous_input(n: Node) -> Bool = n.attr(continuous_input)",
+    ),
     ("rules/ops.anchor", "set GRAPH_OUTPUT = { NetOutput }", "set GRAPH_OUTPUT = { NetOutput, Concat }"),
-    ("rules/ops.anchor", "set PASS_THROUGH = { NetOutput, While", "set PASS_THROUGH = { NetOutput, Identity, While"),
+    (
+        "rules/ops.anchor",
+        "set PASS_THROUGH = { NetOutput, While",
+        "set PASS_THROUGH = { NetOutput, Identity, While",
+    ),
     ("rules/options.anchor", "option compat: { sound, ge } = sound", "option compat: { sound, ge } = ge"),
     ("rules/attributes.anchor", "attr reference: bool on node", "attr refrence: bool on node"),
 ];
@@ -174,7 +200,10 @@ fn shown(session: &mut Session, options: &BTreeMap<String, String>, graph: &Snap
         Err(error) => text.push_str(&format!("{error:?}\n")),
         Ok(outcome) => {
             for step in &outcome.steps {
-                text.push_str(&format!("{:?}\n{:#?}\n{:#?}\n{:#?}\n", step.pass, step.edits, step.findings, step.failure));
+                text.push_str(&format!(
+                    "{:?}\n{:#?}\n{:#?}\n{:#?}\n",
+                    step.pass, step.edits, step.findings, step.failure
+                ));
                 text.push_str(&notation::print(&step.after));
             }
         }

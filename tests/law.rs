@@ -267,7 +267,10 @@ impl Policy {
                 // A plain word stands for a rule only if it is the whole text; else it is part of a sentence.
                 let whole = text.as_str();
                 let known = |word: &str| self.names.contains(word) || self.helpers.contains(word);
-                return words(text).into_iter().filter(|w| known(w) && (*w == whole || !is_plain(w))).collect();
+                return words(text)
+                    .into_iter()
+                    .filter(|w| known(w) && (*w == whole || !is_plain(w)))
+                    .collect();
             }
             Token::Word(text) => (text, "identifier"),
             Token::Comment(text) => (text, "comment"),
@@ -317,7 +320,9 @@ fn rust_knows_no_policy() {
     let mut broken = Vec::new();
     for (file, tokens) in program() {
         if !file.starts_with("format") {
-            broken.extend(violations(&policy, &tokens).into_iter().map(|v| format!("src/{}:{v}", file.display())));
+            broken.extend(
+                violations(&policy, &tokens).into_iter().map(|v| format!("src/{}:{v}", file.display())),
+            );
         }
     }
     assert!(broken.is_empty(), "words of the rules in Rust:\n{}", broken.join("\n"));
@@ -326,9 +331,20 @@ fn rust_knows_no_policy() {
 #[test]
 fn the_words_of_the_rules_are_found() {
     let policy = Policy::shipped();
-    for name in ["NetOutput", "PhonyConcat", "continuous_input", "ge.topoSortingMode", "USER_MEMORY_INPUT", "layout",
-        "compile", "_nopadding_continuous_input", "DATA_LIKE", "compile_order", "RealDiv", "unrefresh_in"]
-    {
+    for name in [
+        "NetOutput",
+        "PhonyConcat",
+        "continuous_input",
+        "ge.topoSortingMode",
+        "USER_MEMORY_INPUT",
+        "layout",
+        "compile",
+        "_nopadding_continuous_input",
+        "DATA_LIKE",
+        "compile_order",
+        "RealDiv",
+        "unrefresh_in",
+    ] {
         assert!(policy.names.contains(name), "{name}");
     }
     for name in ["takes_block", "real_source", "memory", "copy_before", "ONNX_TYPES"] {
@@ -454,7 +470,8 @@ fn rooms_import_lower_rooms_only() {
         // `lib.rs` and `main.rs` are the house.
         if file.components().count() > 1 {
             let room = file.components().next().expect("a room").as_os_str().to_str().expect("UTF-8");
-            broken.extend(forbidden(room, &tokens).into_iter().map(|v| format!("src/{}:{v}", file.display())));
+            broken
+                .extend(forbidden(room, &tokens).into_iter().map(|v| format!("src/{}:{v}", file.display())));
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
@@ -468,7 +485,10 @@ fn a_forbidden_import_is_seen() {
     assert_eq!(found("lang", "use crate::{graph::{Sym, db}, engine::Session, lang};"), 1);
     assert_eq!(found("cellar", ""), 1);
     assert_eq!(found("engine", "use crate::{graph::Sym, lang::{Level, cli}};\nuse crate::db;"), 0);
-    assert_eq!(found("graph", "// crate::lang is above\n#[cfg(test)]\nmod tests { use crate::lang::Level; }"), 0);
+    assert_eq!(
+        found("graph", "// crate::lang is above\n#[cfg(test)]\nmod tests { use crate::lang::Level; }"),
+        0
+    );
 }
 
 // ---- Files are short ----

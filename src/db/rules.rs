@@ -117,7 +117,11 @@ impl Live {
     /// Names of one kind, in order.
     pub fn names(&self, kind: Kind) -> impl Iterator<Item = Sym> + '_ {
         let mut seen = rustc_hash::FxHashSet::default();
-        self.items.iter().filter(move |(k, ..)| *k == kind).map(|(_, name, _)| *name).filter(move |n| seen.insert(*n))
+        self.items
+            .iter()
+            .filter(move |(k, ..)| *k == kind)
+            .map(|(_, name, _)| *name)
+            .filter(move |n| seen.insert(*n))
     }
 }
 
@@ -215,14 +219,20 @@ fn joined(parts: &[Arc<Entry>]) -> Entry {
 /// What one option is set to: as given, from the environment, or as declared; the error is the complaint about
 /// what was given. One query an option, so that another option's value does not matter.
 #[salsa::tracked(returns(ref))]
-fn setting<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Option<Result<OptionValue, String>> {
+fn setting<'db>(
+    db: &'db dyn Db,
+    rules: RuleSet,
+    name: EntryName<'db>,
+) -> Option<Result<OptionValue, String>> {
     let declared = entry(db, rules, name)?;
     let Entry::Option { ty, default, from_env } = &*declared else { return None };
     let key = name.name(db).as_str();
     let from_environment = if *from_env { rules.environment(db).get(key) } else { None };
     Some(match rules.given(db).get(key).or(from_environment) {
         None => Ok(default.clone()),
-        Some(text) => option_value(ty, text).map_err(|wanted| format!("option `{key}` is {wanted}, not `{text}`")),
+        Some(text) => {
+            option_value(ty, text).map_err(|wanted| format!("option `{key}` is {wanted}, not `{text}`"))
+        }
     })
 }
 
@@ -235,13 +245,15 @@ pub fn settings(db: &dyn Db, rules: RuleSet) -> Vec<Diagnostic> {
         complaint
     };
     let names = names(db, rules, Kind::Option);
-    let values = names.iter().filter_map(|&name| setting(db, rules, EntryName::new(db, Kind::Option, name)).as_ref());
+    let values =
+        names.iter().filter_map(|&name| setting(db, rules, EntryName::new(db, Kind::Option, name)).as_ref());
     let mut complaints: Vec<Diagnostic> =
         values.filter_map(|value| Some(complain("option::value", value.as_ref().err()?.clone()))).collect();
     let known: BTreeSet<&str> = names.iter().map(|name| name.as_str()).collect();
     for name in rules.given(db).keys().filter(|name| !known.contains(name.as_str())) {
         let mut complaint = complain("option::unknown", format!("there is no option `{name}`"));
-        complaint.help = did_you_mean(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        complaint.help =
+            did_you_mean(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
         complaints.push(complaint);
     }
     complaints
@@ -341,7 +353,11 @@ fn file_complaints(db: &dyn Db, file: RuleFile) -> Vec<Diagnostic> {
 /// What the parser says of one item.
 #[salsa::tracked(returns(ref))]
 fn item_complaints<'db>(db: &'db dyn Db, id: ItemId<'db>) -> Vec<Diagnostic> {
-    parsed(db, id.file(db)).items.get(id.index(db) as usize).map(|item| item.diagnostics.clone()).unwrap_or_default()
+    parsed(db, id.file(db))
+        .items
+        .get(id.index(db) as usize)
+        .map(|item| item.diagnostics.clone())
+        .unwrap_or_default()
 }
 
 /// A complaint without its place in a file: the number of the file, and the item that it is about.
@@ -403,7 +419,13 @@ pub fn diagnostics(db: &dyn Db, rules: RuleSet) -> Vec<FileDiagnostic> {
 }
 
 /// Finds the places of a diagnostic's labels.
-fn place(db: &dyn Db, rules: RuleSet, file: u32, key: Option<ItemKey>, diagnostic: Diagnostic) -> FileDiagnostic {
+fn place(
+    db: &dyn Db,
+    rules: RuleSet,
+    file: u32,
+    key: Option<ItemKey>,
+    diagnostic: Diagnostic,
+) -> FileDiagnostic {
     let files = rules.files(db);
     let of_item = |key: ItemKey, span: Span| {
         let file = files[key.file as usize];

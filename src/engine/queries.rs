@@ -129,7 +129,9 @@ pub fn mark_table(
 fn roots(db: &dyn Db, rules: RuleSet, class: Class) -> Vec<(Kind, Sym)> {
     let own = match class {
         Class::Checker(name) => (Kind::Checker, name),
-        Class::Always(_) => (Kind::DefaultAlways, names(db, rules, Kind::DefaultAlways).first().copied().unwrap_or_default()),
+        Class::Always(_) => {
+            (Kind::DefaultAlways, names(db, rules, Kind::DefaultAlways).first().copied().unwrap_or_default())
+        }
         Class::Never => return Vec::new(),
     };
     std::iter::once(own).chain(names(db, rules, Kind::Skip).iter().map(|&name| (Kind::Skip, name))).collect()
@@ -152,32 +154,58 @@ pub fn rule(db: &dyn Db, rules: RuleSet, class: Class, linked: &Program) -> Opti
         let Some(id) = linked.entry(kind, name) else { continue };
         let Some(Entry::Skip { body, when, .. }) = linked.hir(id).map(|hir| &**hir) else { continue };
         skip_rules.push((id, *when));
-        skip_leaves.extend(placed(linked, id, sides::leaves(body, PAIR_FRAME, Asked { condition: Some(*when), target: None }, &InProgram(linked))));
+        skip_leaves.extend(placed(
+            linked,
+            id,
+            sides::leaves(
+                body,
+                PAIR_FRAME,
+                Asked { condition: Some(*when), target: None },
+                &InProgram(linked),
+            ),
+        ));
     }
-    let (form, when, action, body, provided): (Form, Option<ExprId>, Action, &Body, Local) = match linked.hir(entry).map(|hir| &**hir)? {
-        Entry::DefaultAlways { body, target } => {
-            let form = Form::Pair { last: false, role: Vec::new() };
-            (form, None, Action::Isolate { target: *target, reason: None }, body, PAIR_FRAME)
-        }
-        Entry::Checker(checker) => {
-            let form = match &checker.form {
-                CheckerForm::Pair { last, first, .. } => Form::Pair { last: *last, role: first.clone() },
-                CheckerForm::Group { .. } => Form::Group,
-            };
-            let action = match &checker.action {
-                CheckerAction::Isolate { target, reason, .. } => Action::Isolate { target: *target, reason: *reason },
-                CheckerAction::Body(_) => Action::Body,
-            };
-            (form, checker.when, action, &checker.body, ROLE_FRAME)
-        }
-        _ => return None,
-    };
+    let (form, when, action, body, provided): (Form, Option<ExprId>, Action, &Body, Local) =
+        match linked.hir(entry).map(|hir| &**hir)? {
+            Entry::DefaultAlways { body, target } => {
+                let form = Form::Pair { last: false, role: Vec::new() };
+                (form, None, Action::Isolate { target: *target, reason: None }, body, PAIR_FRAME)
+            }
+            Entry::Checker(checker) => {
+                let form = match &checker.form {
+                    CheckerForm::Pair { last, first, .. } => Form::Pair { last: *last, role: first.clone() },
+                    CheckerForm::Group { .. } => Form::Group,
+                };
+                let action = match &checker.action {
+                    CheckerAction::Isolate { target, reason, .. } => {
+                        Action::Isolate { target: *target, reason: *reason }
+                    }
+                    CheckerAction::Body(_) => Action::Body,
+                };
+                (form, checker.when, action, &checker.body, ROLE_FRAME)
+            }
+            _ => return None,
+        };
     let target = match action {
         Action::Isolate { target, .. } => Some(target),
         Action::Body => None,
     };
-    let leaves = placed(linked, entry, sides::leaves(body, provided, Asked { condition: when, target }, &InProgram(linked)));
-    Some(Rule { entry, pairs, form, when, action, skips: skip_rules, leaves, skip_leaves, reads_edges: reads(linked, is_edge_fact) })
+    let leaves = placed(
+        linked,
+        entry,
+        sides::leaves(body, provided, Asked { condition: when, target }, &InProgram(linked)),
+    );
+    Some(Rule {
+        entry,
+        pairs,
+        form,
+        when,
+        action,
+        skips: skip_rules,
+        leaves,
+        skip_leaves,
+        reads_edges: reads(linked, is_edge_fact),
+    })
 }
 
 /// Functions of a linked program.
@@ -242,8 +270,7 @@ pub fn verdicts<'db>(
     let Some(rule) = rule(db, rules, class, &linked.0) else { return Ok(Arc::default()) };
     let paired = |mark| rule.pairs.iter().any(|&(a, b)| a == mark || b == mark);
     let lists_marks = reads(&linked.0, |fact| fact == Fact::AnchorMarks);
-    let marks =
-        mark_table(db, rules, layer, |mark| lists_marks || paired(mark) || linked.1.contains(&mark))?;
+    let marks = mark_table(db, rules, layer, |mark| lists_marks || paired(mark) || linked.1.contains(&mark))?;
     let snapshot = layer.at(db).snapshot(db);
     let target = layer.target(db);
     let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);

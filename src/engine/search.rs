@@ -38,7 +38,10 @@ pub struct Rule {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// Marks of role 1; whether it prefers the second anchor.
-    Pair { last: bool, role: Vec<Sym> },
+    Pair {
+        last: bool,
+        role: Vec<Sym>,
+    },
     Group,
 }
 
@@ -229,8 +232,12 @@ impl Search<'_, '_, '_> {
 
     fn skipped(&mut self, x: &Place, y: &Place, group: &Value) -> Result<bool, Failure> {
         let (first, second) = if x.at < y.at { (x, y) } else { (y, x) };
-        let frame =
-            [anchor_value(first.anchor), anchor_value(second.anchor), group.clone(), Value::Graph(self.target)];
+        let frame = [
+            anchor_value(first.anchor),
+            anchor_value(second.anchor),
+            group.clone(),
+            Value::Graph(self.target),
+        ];
         for &(entry, when) in &self.rule.skips {
             if self.machine.test(entry, when, &frame)? {
                 return Ok(true);
@@ -273,9 +280,7 @@ impl Search<'_, '_, '_> {
         let (one, two) = match &self.rule.form {
             Form::Group => (first, second),
             Form::Pair { last, role } => {
-                let plays = |anchor| {
-                    role.iter().any(|&mark| Marks::has(self.marks, anchor, mark))
-                };
+                let plays = |anchor| role.iter().any(|&mark| Marks::has(self.marks, anchor, mark));
                 let takes_second = if *last { plays(second) } else { !plays(first) };
                 if takes_second { (second, first) } else { (first, second) }
             }
@@ -290,7 +295,14 @@ impl Search<'_, '_, '_> {
         ]
     }
 
-    fn try_pair(&mut self, x: &Place, y: &Place, shown: (Sym, Sym), group: &Value, found: &mut Found) -> Result<(), Failure> {
+    fn try_pair(
+        &mut self,
+        x: &Place,
+        y: &Place,
+        shown: (Sym, Sym),
+        group: &Value,
+        found: &mut Found,
+    ) -> Result<(), Failure> {
         if self.skipped(x, y, group)? {
             return Ok(());
         }
@@ -302,7 +314,14 @@ impl Search<'_, '_, '_> {
     }
 
     /// Runs the action on a pair whose condition holds.
-    fn apply(&mut self, x: &Place, y: &Place, shown: (Sym, Sym), frame: &[Value; 6], found: &mut Found) -> Result<(), Failure> {
+    fn apply(
+        &mut self,
+        x: &Place,
+        y: &Place,
+        shown: (Sym, Sym),
+        frame: &[Value; 6],
+        found: &mut Found,
+    ) -> Result<(), Failure> {
         let (first, second) = if x.at < y.at { (x, y) } else { (y, x) };
         let pair = Some((first.anchor, second.anchor));
         let shows = || vec![(x.anchor, shown.0), (y.anchor, shown.1)];
@@ -311,14 +330,26 @@ impl Search<'_, '_, '_> {
                 let value = self.machine.eval(self.rule.entry, target, frame)?;
                 if let Some(anchor) = value.as_anchor() {
                     let partner = if anchor == first.anchor { second.at } else { first.at };
-                    add(found, anchor, partner, || Verdict { anchor, pair, shows: shows(), reason, frame: frame.to_vec().into() });
+                    add(found, anchor, partner, || Verdict {
+                        anchor,
+                        pair,
+                        shows: shows(),
+                        reason,
+                        frame: frame.to_vec().into(),
+                    });
                 }
             }
             Action::Body => {
                 for one in self.act(frame)? {
                     let partner = if one.anchor == first.anchor { second.at } else { first.at };
                     let (anchor, reason) = (one.anchor, one.reason);
-                    add(found, anchor, partner, || Verdict { anchor, pair, shows: shows(), reason, frame: one.frame.clone() });
+                    add(found, anchor, partner, || Verdict {
+                        anchor,
+                        pair,
+                        shows: shows(),
+                        reason,
+                        frame: one.frame.clone(),
+                    });
                 }
             }
         }
@@ -351,7 +382,14 @@ impl Search<'_, '_, '_> {
     }
 
     /// The fast way: one look per pair of signatures.
-    fn by_classes(&mut self, xs: &[Place], ys: &[Place], shown: (Sym, Sym), group: &Value, found: &mut Found) -> Result<(), Failure> {
+    fn by_classes(
+        &mut self,
+        xs: &[Place],
+        ys: &[Place],
+        shown: (Sym, Sym),
+        group: &Value,
+        found: &mut Found,
+    ) -> Result<(), Failure> {
         let x_classes = self.classes(xs, group, false)?;
         let y_classes = self.classes(ys, group, false)?;
         for cx in 0..x_classes.members.len() {
@@ -362,7 +400,14 @@ impl Search<'_, '_, '_> {
         Ok(())
     }
 
-    fn class_pair(&mut self, xs: &[Place], ys: &[Place], shown: (Sym, Sym), group: &Value, found: &mut Found) -> Result<(), Failure> {
+    fn class_pair(
+        &mut self,
+        xs: &[Place],
+        ys: &[Place],
+        shown: (Sym, Sym),
+        group: &Value,
+        found: &mut Found,
+    ) -> Result<(), Failure> {
         let x_first = self.known(xs, ys, group)?;
         let y_first = self.known(ys, xs, group)?;
         if x_first == Known::Nothing && y_first == Known::Nothing {

@@ -148,8 +148,12 @@ fn graph(ops: &[Op]) -> Snapshot {
     for (number, op) in ops.iter().enumerate() {
         let from = &carriers[op.source as usize % carriers.len()];
         let from = vec![from.as_str(); op.inputs as usize].join(", ");
-        let marks: Vec<String> =
-            "abc".chars().enumerate().filter(|(bit, _)| op.marks >> bit & 1 == 1).map(|(_, c)| format!("\"{c}\"")).collect();
+        let marks: Vec<String> = "abc"
+            .chars()
+            .enumerate()
+            .filter(|(bit, _)| op.marks >> bit & 1 == 1)
+            .map(|(_, c)| format!("\"{c}\""))
+            .collect();
         let outputs = vec!["float32[1]"; op.outputs as usize].join(", ");
         let _ = writeln!(
             text,
@@ -169,7 +173,8 @@ fn graph(ops: &[Op]) -> Snapshot {
 }
 
 fn session(rules: &str) -> Session {
-    let session = Session::new(RuleSources { files: vec![("test.anchor".to_owned(), rules.to_owned(), false)] });
+    let session =
+        Session::new(RuleSources { files: vec![("test.anchor".to_owned(), rules.to_owned(), false)] });
     let errors: Vec<String> = session
         .diagnostics()
         .into_iter()
@@ -290,7 +295,9 @@ fn conditions_are_asked_per_class_and_not_per_pair() {
 #[test]
 fn the_meter_sees_a_quadratic_search() {
     let session = session(RULES);
-    let roles = both_ways(&session, &crowd(30), true).into_iter().find(|b| b.class == Class::Checker(Sym::new("roles")));
+    let roles = both_ways(&session, &crowd(30), true)
+        .into_iter()
+        .find(|b| b.class == Class::Checker(Sym::new("roles")));
     let (_, naive) = roles.expect("the checker").asked;
     assert!(naive >= 30 * 30, "trying every pair asks for each: {naive}");
 }

@@ -128,7 +128,8 @@ impl Walk<'_> {
     fn target(&mut self, scope: &Scope<'_>, expr: ExprId) {
         let Some(node) = scope.body.exprs.get(expr as usize) else { return };
         match node {
-            Expr::Local(local) if matches!(scope.origins.get(*local as usize), Some(Some(Origin::Side(_)))) => {}
+            Expr::Local(local)
+                if matches!(scope.origins.get(*local as usize), Some(Some(Origin::Side(_)))) => {}
             Expr::If { condition, then, otherwise } => {
                 self.visit(scope, *condition);
                 self.target(scope, *then);
