@@ -7,7 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 /// Watches over memory conflicts in neural-network computation graphs
 #[derive(Debug, Parser)]
 #[command(name = "anchorwatch", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "exit codes: 0 nothing wrong, 1 findings at error level, 2 unusable input, rules or options")]
+#[command(
+    after_help = "exit codes: 0 nothing wrong, 1 findings at error level, 2 unusable input, rules or options"
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,

@@ -18,6 +18,9 @@ use crate::report::{Complaint, Excerpt, Mark, Source};
 /// Bytes of text around a mistake that are worth showing; a dump can have lines of megabytes.
 const EXCERPT_LIMIT: usize = 2000;
 
+/// A name that says that a file is graph notation.
+const NOTATION_NAME: &str = "-.graph";
+
 /// Whether the argument means standard input or output.
 pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
@@ -46,7 +49,10 @@ impl GraphFile {
                 let mut stdin = None;
                 if is_dash(path) {
                     let mut bytes = Vec::new();
-                    desk.io.stdin.read_to_end(&mut bytes).map_err(|error| unreadable("standard input", &error))?;
+                    desk.io
+                        .stdin
+                        .read_to_end(&mut bytes)
+                        .map_err(|error| unreadable("standard input", &error))?;
                     stdin = Some(bytes.into());
                 }
                 let shown = match is_dash(path) {
@@ -78,7 +84,18 @@ impl GraphFile {
         };
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let name = if self.stdin.is_some() { "" } else { &*name };
-        engine.load(bytes, name).map_err(|error| format_complaint(&error, &self.shown, bytes))
+        let loaded = match engine.load(bytes, name) {
+            // Standard input has no name to tell the notation by.
+            Err(error) if self.stdin.is_some() => match engine.load(bytes, NOTATION_NAME) {
+                Ok(loaded) => Ok(loaded),
+                Err(second) if error.code == "format::unknown" && second.code != "format::syntax" => {
+                    Err(second)
+                }
+                Err(_) => Err(error),
+            },
+            other => other,
+        };
+        loaded.map_err(|error| format_complaint(&error, &self.shown, bytes))
     }
 }
 
@@ -137,8 +154,8 @@ fn excerpt(error: &FormatError, shown: &str, bytes: &[u8]) -> Option<Excerpt> {
     }
     let text = std::str::from_utf8(&bytes[from..line_end]).ok()?;
     let source = Arc::new(Source::part(shown, text, first as usize));
-    let marked = source.clamp(span.start - from..span.end.min(line_end).saturating_sub(from));
-    Some(Excerpt { source, marks: vec![Mark { span: marked, text: String::new() }] })
+    let span = span.start - from..span.end.min(line_end).max(span.start) - from;
+    Some(Excerpt { source, marks: vec![Mark { span, text: String::new() }] })
 }
 
 /// Something odd that a reader could live with.
@@ -178,8 +195,11 @@ pub fn find_node(snapshot: &Snapshot, graph: GraphId, name: &str) -> Result<Node
             let names: BTreeSet<&str> = inside.iter().map(|id| &*snapshot.node(*id).name).collect();
             let names: Vec<&str> = names.into_iter().collect();
             let place = &snapshot.graph(graph).name;
-            Err(Complaint::error("graph::unknown_node", format!("no node of graph `{place}` is named `{name}`"))
-                .maybe_help(suggestion(name, &names)))
+            Err(Complaint::error(
+                "graph::unknown_node",
+                format!("no node of graph `{place}` is named `{name}`"),
+            )
+            .maybe_help(suggestion(name, &names)))
         }
         several => {
             let owners: Vec<String> = several

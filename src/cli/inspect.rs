@@ -8,8 +8,10 @@ use super::desk::{Desk, Done, Stop};
 use super::input::{self, GraphFile, find_graph, find_node, find_target};
 use super::rules::{Loaded, sources};
 use super::session::{Connect, Request};
+use crate::engine::explain::Explanation;
 use crate::graph::{Snapshot, Sym, label};
 use crate::lang::Level;
+use crate::lang::syntax::ast::Kind;
 use crate::report::place::Names;
 use crate::report::{Complaint, explain as story, human, json};
 
@@ -39,9 +41,36 @@ fn open(
     Ok((rules, loaded.snapshot, request))
 }
 
+/// The graph after the passes that the arguments name, sorted before them if they say so. Without either it stays
+/// as it is: a table of symbols needs no pipeline.
+fn prepared(
+    rules: &Loaded,
+    snapshot: Snapshot,
+    mut request: Request,
+) -> Result<(Snapshot, Request), Complaint> {
+    if request.sort_first && request.steps.is_empty() {
+        let order = rules.entries.iter().find(|entry| entry.kind == Kind::Order);
+        let missing = || Complaint::error("cli::unused_flag", "the rules have no use for `--sort`");
+        let order = order.ok_or_else(|| missing().help("rules that have declare an `order`"))?;
+        request = Request { steps: vec![order.name], sort_first: false, ..request };
+    }
+    if request.steps.is_empty() {
+        return Ok((snapshot, request));
+    }
+    let outcome = rules
+        .engine
+        .run(&snapshot, &request)
+        .map_err(|error| Complaint::error("run::failed", error.message).maybe_help(error.help))?;
+    match outcome.failures().last() {
+        Some(failure) => Err(human::failure(failure, Names::new(&snapshot, &snapshot), Level::Error)),
+        None => Ok((outcome.after, request)),
+    }
+}
+
 /// `symbols GRAPH`: a line a symbol, in order of names: the symbol, then its anchors.
 pub fn symbols(args: &SymbolsArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     let (rules, snapshot, request) = open(&args.graph_file, &args.run, desk, connect)?;
+    let (snapshot, request) = prepared(&rules, snapshot, request)?;
     let symbols = rules.engine.symbols(&snapshot, request.graph).map_err(|failure| {
         Stop::from(human::failure(&failure, Names::new(&snapshot, &snapshot), Level::Error))
     })?;
@@ -66,11 +95,14 @@ pub fn explain(args: &ExplainArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -
     desk.set_format(args.format, false);
     let (rules, snapshot, request) = open(&args.graph_file, &args.run, desk, connect)?;
     let target = find_target(&snapshot, request.graph, &args.target)?;
-    let explanation = rules.engine.explain(&snapshot, &request, target);
+    let explanation = rules
+        .engine
+        .explain(&snapshot, &request, target)
+        .map_err(|error| Stop::from(Complaint::error("run::failed", error.message).maybe_help(error.help)))?;
     let text = match desk.is_json() {
         true => json::explanation(&explanation, &rules.texts),
-        false if explanation.anchors.is_empty() => {
-            format!("no rule looked at `{}`: it has no anchors in the graph that ran\n", args.target)
+        false if explanation == Explanation::default() => {
+            format!("nothing is known of `{}`: it has no anchors, and no chain looked at it\n", args.target)
         }
         false => story::draw(&explanation, &rules.texts, Names::new(&snapshot, &snapshot), &desk.out),
     };

@@ -13,7 +13,9 @@ use serde::Serialize;
 use super::args::{OutputFormat, RuleArgs, RunArgs};
 use super::desk::{Desk, Done, Stop};
 use super::input::{suggestion, unreadable};
-use super::session::{Connect, Engine, EntryInfo, KERNEL_LIBS, OP_INFO, PREPARE, RuleDiagnostic, RuleSources};
+use super::session::{
+    Connect, Engine, EntryInfo, KERNEL_LIBS, OP_INFO, PREPARE, RuleDiagnostic, RuleSources,
+};
 use super::{FINE, UNUSABLE};
 use crate::engine::outcome::RuleRef;
 use crate::lang::Level;
@@ -23,7 +25,7 @@ use crate::report::rules::{KINDS, find_word, kind_word};
 use crate::report::{Complaint, Rules, Source};
 
 /// Rule files have this extension.
-const EXTENSION: &str = "anchor";
+pub(super) const EXTENSION: &str = "anchor";
 
 /// The rule files that the arguments name.
 pub fn sources(args: &RuleArgs) -> Result<RuleSources, Complaint> {
@@ -173,9 +175,9 @@ impl Loaded {
     /// Passes that the rules have, by the names given.
     pub fn steps(&self, names: &[String]) -> Result<Vec<crate::graph::Sym>, Complaint> {
         let any = self.names(|_| true);
-        for name in names.iter().filter(|name| !any.contains(&name.as_str())) {
+        if let Some(name) = names.iter().find(|name| !any.contains(&name.as_str())) {
             let passes = self.names(|kind| {
-                matches!(kind, Kind::Pass | Kind::Pipeline | Kind::Chain | Kind::Lint | Kind::Checker)
+                matches!(kind, Kind::Pass | Kind::Pipeline | Kind::Chain | Kind::Lint | Kind::Order)
             });
             let message = format!("the rules have no pass `{name}`");
             let help = suggestion(name, &passes)
@@ -282,12 +284,14 @@ pub fn show(
     let found: Vec<&EntryInfo> =
         loaded.entries.iter().filter(of_kind).filter(|entry| entry.name.as_str() == name).collect();
     if found.is_empty() {
-        let names: Vec<&str> = loaded.entries.iter().filter(of_kind).map(|entry| entry.name.as_str()).collect();
+        let names: Vec<&str> =
+            loaded.entries.iter().filter(of_kind).map(|entry| entry.name.as_str()).collect();
         let help = suggestion(name, &names)
             .unwrap_or_else(|| "`anchorwatch rules list` lists the entries".to_owned());
         let what = kind.map_or("entry", kind_word);
         desk.complain(
-            &Complaint::error("rules::unknown_entry", format!("the rules have no {what} `{name}`")).help(help),
+            &Complaint::error("rules::unknown_entry", format!("the rules have no {what} `{name}`"))
+                .help(help),
         )?;
         return Ok(UNUSABLE);
     }
@@ -320,6 +324,7 @@ fn draw_entry(entry: &EntryInfo, all: &[EntryInfo], desk: &Desk<'_, '_>, text: &
     }
     let _ = writeln!(text, "\n{}", desk.out.paint(Paint::Strong, "used by"));
     for user in users {
-        let _ = writeln!(text, "  {} {} ({}:{})", kind_word(user.kind), user.name.as_str(), user.path, user.line);
+        let _ =
+            writeln!(text, "  {} {} ({}:{})", kind_word(user.kind), user.name.as_str(), user.path, user.line);
     }
 }

@@ -41,11 +41,13 @@ pub fn check(args: &CheckArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Do
 pub fn optimize(args: &OptimizeArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     let dashes = [Some(&args.output), args.edits.as_ref()];
     let dashes = dashes.into_iter().flatten().filter(|path| is_dash(path)).count();
+    desk.set_format(args.show.format, dashes > 0);
     if dashes > 1 {
         let message = "the graph and the edit list cannot both go to standard output";
-        return Err(Complaint::error("cli::stdout_twice", message).help("name a file for one of them").into());
+        return Err(Complaint::error("cli::stdout_twice", message)
+            .help("name a file for one of them")
+            .into());
     }
-    desk.set_format(args.show.format, dashes > 0);
     let targets = targets(args)?;
     let task = Task::new(&args.run, &args.show, Some(&targets), Mood::Done, desk);
     // The list holds the edits of every graph, so it is written when all are done.
@@ -71,7 +73,8 @@ pub fn optimize(args: &OptimizeArgs, desk: &mut Desk<'_, '_>, connect: &Connect)
 fn targets(args: &OptimizeArgs) -> Result<Vec<PathBuf>, Complaint> {
     let is_dir = args.output.is_dir();
     if !is_dir && args.graphs.len() > 1 {
-        let message = format!("{} graphs cannot all be written to `{}`", args.graphs.len(), args.output.display());
+        let message =
+            format!("{} graphs cannot all be written to `{}`", args.graphs.len(), args.output.display());
         return Err(Complaint::error("cli::one_output", message).help("give a directory that exists"));
     }
     let mut targets: Vec<PathBuf> = Vec::new();
@@ -162,7 +165,9 @@ fn all(
             sum.take(file, &report, desk, settle)?;
         }
     } else {
-        threads(&files, bench, (&rules.sources, &given), connect, &mut |file, report| sum.take(file, report, desk, settle))?;
+        threads(&files, bench, (&rules.sources, &given), connect, &mut |file, report| {
+            sum.take(file, report, desk, settle)
+        })?;
     }
     sum.close(&rules, desk)
 }
@@ -258,9 +263,12 @@ impl Bench<'_> {
         report.summary.add(&outcome);
         if let Some(target) = self.task.targets.and_then(|targets| targets.get(number)) {
             let (format, compressed) = format_of(target);
-            let bytes = session::save(&loaded, &outcome.after, format.unwrap_or(loaded.format)).map_err(|error| {
-                in_file(Complaint::error(error.code, error.message)).maybe_help(error.help)
-            })?;
+            let (bytes, lost) = session::save(&loaded, &outcome.after, format.unwrap_or(loaded.format))
+                .map_err(|error| {
+                    in_file(Complaint::error(error.code, error.message)).maybe_help(error.help)
+                })?;
+            let shown = target.display().to_string();
+            report.complaints.extend(lost.iter().map(|warning| input::warning(warning, &shown)));
             let bytes = match compressed {
                 true => compress(&bytes).map_err(|error| Complaint::error("io::write", error.to_string()))?,
                 false => bytes,

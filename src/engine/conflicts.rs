@@ -30,13 +30,15 @@ pub fn conflicts(
         for (at, &mark) in names.iter().enumerate() {
             let linked = program(db, rules, Roots::of(db, [(Kind::Attribute, mark)]));
             let id = linked.0.entry(Kind::Attribute, mark).unwrap_or_default();
-            let otherwise = matches!(linked.0.hir(id).map(|e| &**e), Some(Entry::Attribute { rule: None, .. }));
+            let otherwise =
+                matches!(linked.0.hir(id).map(|e| &**e), Some(Entry::Attribute { rule: None, .. }));
             if otherwise != last {
                 continue;
             }
             let earlier = MarkTable::new(snapshot.clone(), lists.iter().flatten().cloned().collect());
             let request = MarkRequest { snapshot, symbols: table, target, mark, earlier };
             let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+            machine.set_tally(db.tally());
             let list = marks::mark(&mut machine, request, id)
                 .map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))?;
             lists[at] = Some(Arc::new(list));
@@ -47,6 +49,7 @@ pub fn conflicts(
         let linked = rule_program(db, rules, pairs.class);
         let Some(rule) = rule(db, rules, pairs.class, &linked.0) else { continue };
         let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+        machine.set_tally(db.tally());
         machine.set_marks(Some(Rc::new(marks.clone())));
         let mut search = Search { machine: &mut machine, rule: &rule, symbols: table, marks: &marks, target };
         let found = search.run().map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))?;

@@ -62,12 +62,29 @@ pub struct EditEntry {
 #[derive(Clone, Debug, PartialEq)]
 pub enum EditEntryKind {
     /// A node put on edges: where it reads from and what it feeds, when the run ended its step.
-    Insert { op: Sym, name: Arc<str>, node: NodeId, from: Vec<AnchorRef>, to: Vec<AnchorRef> },
-    Delete { op: Sym, name: Arc<str> },
+    Insert {
+        op: Sym,
+        name: Arc<str>,
+        node: NodeId,
+        from: Vec<AnchorRef>,
+        to: Vec<AnchorRef>,
+    },
+    Delete {
+        op: Sym,
+        name: Arc<str>,
+    },
     /// A control edge added or removed.
-    Control { from: Arc<str>, to: Arc<str>, added: bool },
+    Control {
+        from: Arc<str>,
+        to: Arc<str>,
+        added: bool,
+    },
     /// An attribute, a tensor field or a data edge that changed.
-    Set { node: Arc<str>, what: String, value: String },
+    Set {
+        node: Arc<str>,
+        what: String,
+        value: String,
+    },
 }
 
 /// An anchor by node name and index.

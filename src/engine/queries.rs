@@ -69,6 +69,7 @@ pub fn symbols<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>) -> Answe
     let linked = program(db, rules, Roots::of(db, [(Kind::Symbols, name)]));
     let snapshot = layer.at(db).snapshot(db);
     let mut machine = Machine::over(&linked.0, &NoHost, snapshot, layer.target(db));
+    machine.set_tally(db.tally());
     answer(machine.build_symbols(name, layer.target(db)), linked)
 }
 
@@ -101,7 +102,14 @@ pub fn mark_list<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>, mark: 
         earlier: MarkTable::new(snapshot.clone(), earlier),
     };
     let mut machine = Machine::over(&linked.0, &NoHost, snapshot, layer.target(db));
-    answer(marks::mark(&mut machine, request, id), linked)
+    machine.set_tally(db.tally());
+    let marked = marks::mark(&mut machine, request, id);
+    if let Ok(list) = &marked
+        && let Some(tally) = db.tally().filter(|_| !list.places.is_empty())
+    {
+        tally.reach((Kind::Attribute, mark));
+    }
+    answer(marked, linked)
 }
 
 /// The side of an attribute that has a condition of its own. A query, so that the condition itself does not matter.
@@ -274,6 +282,7 @@ pub fn verdicts<'db>(
     let snapshot = layer.at(db).snapshot(db);
     let target = layer.target(db);
     let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+    machine.set_tally(db.tally());
     machine.set_marks(Some(std::rc::Rc::new(marks.clone())));
     let mut search = Search { machine: &mut machine, rule: &rule, symbols: &table, marks: &marks, target };
     answer(search.run(), linked)

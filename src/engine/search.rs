@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::marks::{MarkTable, Place, anchor_value, group_value};
 use super::sides::{Leaf, Origin};
 use crate::graph::{Anchor, GraphId, Sym, Symbols};
-use crate::lang::eval::{EntryId, Failure, Isolated, Machine, Marks, Reads, Value};
+use crate::lang::eval::{EntryId, Failure, Isolated, Machine, Marks, Reads, VERDICT, Value};
 use crate::lang::hir::{CheckerAction, Entry, ExprId, TextId};
 
 /// Below this many pairs each pair is tried.
@@ -80,6 +80,14 @@ impl Verdict {
     }
 }
 
+/// A pair that a `skip` entry takes out.
+pub struct Skipped {
+    pub entry: EntryId,
+    pub when: ExprId,
+    /// {first, second, group, target}
+    pub frame: [Value; 4],
+}
+
 /// The search of one rule over one symbol table.
 pub struct Search<'m, 'p, 'r> {
     pub machine: &'m mut Machine<'p>,
@@ -146,6 +154,9 @@ impl Search<'_, '_, '_> {
             Form::Group => self.over_group(group),
             Form::Pair { .. } => self.over_pairs(group, FEW_PAIRS),
         };
+        if let Ok(isolated) = &isolated {
+            self.machine.decide(self.rule.entry, VERDICT, !isolated.is_empty());
+        }
         let reads = self.rule.reads_edges.then(|| self.machine.take_reads());
         Ok(GroupVerdict { group, isolated: isolated?, reads })
     }
@@ -159,16 +170,20 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    fn over_group(&mut self, group: u32) -> Result<Vec<Verdict>, Failure> {
+    /// Whether a group shows a pair that a rule over groups is about.
+    pub fn shows_pair(&mut self, group: u32) -> Result<bool, Failure> {
         let group_value = group_value(self.symbols, group);
-        let mut shown = false;
         for (xs, ys, (a, b)) in self.sides(group) {
             if self.some_pair(&xs, &ys, a == b, &group_value)? {
-                shown = true;
-                break;
+                return Ok(true);
             }
         }
-        if !shown {
+        Ok(false)
+    }
+
+    fn over_group(&mut self, group: u32) -> Result<Vec<Verdict>, Failure> {
+        let group_value = group_value(self.symbols, group);
+        if !self.shows_pair(group)? {
             return Ok(Vec::new());
         }
         let frame = [group_value, Value::Graph(self.target)];
@@ -231,6 +246,11 @@ impl Search<'_, '_, '_> {
     }
 
     fn skipped(&mut self, x: &Place, y: &Place, group: &Value) -> Result<bool, Failure> {
+        Ok(self.skipped_by(x, y, group)?.is_some())
+    }
+
+    /// The `skip` entry that takes a pair out, with its condition and frame.
+    fn skipped_by(&mut self, x: &Place, y: &Place, group: &Value) -> Result<Option<Skipped>, Failure> {
         let (first, second) = if x.at < y.at { (x, y) } else { (y, x) };
         let frame = [
             anchor_value(first.anchor),
@@ -240,10 +260,29 @@ impl Search<'_, '_, '_> {
         ];
         for &(entry, when) in &self.rule.skips {
             if self.machine.test(entry, when, &frame)? {
-                return Ok(true);
+                return Ok(Some(Skipped { entry, when, frame }));
             }
         }
-        Ok(false)
+        Ok(None)
+    }
+
+    /// The `skip` entry that takes a pair out, if one does.
+    pub fn skip_of(&mut self, x: &Place, y: &Place) -> Result<Option<Skipped>, Failure> {
+        self.skipped_by(x, y, &group_value(self.symbols, x.group))
+    }
+
+    /// What the rule does with one pair by itself, were it not skipped. Nothing is isolated if the condition does
+    /// not hold.
+    pub fn try_one(&mut self, x: &Place, y: &Place) -> Result<([Value; 6], Vec<Isolated>), Failure> {
+        let group = group_value(self.symbols, x.group);
+        let frame = self.pair_frame(x, y, &group);
+        if let Some(when) = self.rule.when
+            && !self.machine.test(self.rule.entry, when, &frame)?
+        {
+            return Ok((frame, Vec::new()));
+        }
+        let isolated = self.act(&frame)?;
+        Ok((frame, isolated))
     }
 
     fn over_pairs(&mut self, group: u32, few: usize) -> Result<Vec<Verdict>, Failure> {

@@ -18,10 +18,29 @@ pub struct Complaint {
     pub message: String,
     /// The first one is the main place.
     pub excerpts: Vec<Excerpt>,
-    /// Places without text to show, as `at` lines: anchors, byte offsets.
-    pub at: Vec<String>,
-    pub notes: Vec<String>,
-    pub help: Vec<String>,
+    /// What stands below, in the order of [`Below`] and then of this list.
+    pub below: Vec<(Below, String)>,
+}
+
+/// A line under a complaint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Below {
+    /// A place without text to show: an anchor, a byte offset.
+    At,
+    Note,
+    Help,
+}
+
+impl Below {
+    pub const ALL: [Below; 3] = [Below::At, Below::Note, Below::Help];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Below::At => "at",
+            Below::Note => "note",
+            Below::Help => "help",
+        }
+    }
 }
 
 /// Lines of one source with some places underlined.
@@ -45,9 +64,7 @@ impl Complaint {
             level,
             message: message.into(),
             excerpts: Vec::new(),
-            at: Vec::new(),
-            notes: Vec::new(),
-            help: Vec::new(),
+            below: Vec::new(),
         }
     }
 
@@ -58,20 +75,31 @@ impl Complaint {
     /// Adds a place by name.
     #[must_use]
     pub fn at(mut self, place: impl Into<String>) -> Complaint {
-        self.at.push(place.into());
+        self.below.push((Below::At, place.into()));
         self
     }
 
     #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Complaint {
+        self.below.push((Below::Note, text.into()));
+        self
+    }
+
+    /// The lines of one kind.
+    pub fn lines(&self, below: Below) -> impl Iterator<Item = &str> {
+        self.below.iter().filter(move |(kind, _)| *kind == below).map(|(_, text)| text.as_str())
+    }
+
+    #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Complaint {
-        self.help.push(text.into());
+        self.below.push((Below::Help, text.into()));
         self
     }
 
     /// [`Complaint::help`] for advice that there may not be.
     #[must_use]
     pub fn maybe_help(mut self, text: Option<String>) -> Complaint {
-        self.help.extend(text);
+        self.below.extend(text.map(|text| (Below::Help, text)));
         self
     }
 

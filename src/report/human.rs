@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
 
-use super::complaint::{Complaint, Excerpt, Mark};
+use super::complaint::{Below, Complaint, Excerpt, Mark};
 use super::place::{Names, edit_anchor};
 use super::rules::{Rules, find_word, rule_title};
+use super::summary::count;
 use crate::engine::outcome::{EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
 use crate::graph::Sym;
 use crate::lang::Level;
@@ -33,6 +34,10 @@ pub enum Mood {
 
 /// Lines of a rule that are shown around a place.
 const CONTEXT: usize = 6;
+/// Anchors that one mark of a rule is labelled with.
+const LABEL_LINES: usize = 4;
+/// Places listed below a finding.
+const PLACES_SHOWN: usize = 12;
 /// Edits of one finding that are spelled out.
 const EDITS_SHOWN: usize = 4;
 
@@ -64,18 +69,13 @@ impl Human {
         for excerpt in complaint.excerpts.iter().skip(1) {
             self.handler.render_report(out, &Aside { excerpt })?;
         }
-        self.footer(out, "at", &complaint.at)?;
-        self.footer(out, "note", &complaint.notes)?;
-        self.footer(out, "help", &complaint.help)?;
-        out.push('\n');
-        Ok(())
-    }
-
-    fn footer(&self, out: &mut String, word: &str, lines: &[String]) -> fmt::Result {
-        for line in lines {
-            let head = self.paint(Paint::Help, &format!("{word:>6}:"));
-            writeln!(out, "{head} {}", line.replace('\n', "\n        "))?;
+        for below in Below::ALL {
+            for line in complaint.lines(below) {
+                let head = self.paint(Paint::Help, &format!("{:>6}:", below.word()));
+                writeln!(out, "{head} {}", line.replace('\n', "\n        "))?;
+            }
         }
+        out.push('\n');
         Ok(())
     }
 
@@ -117,7 +117,13 @@ pub fn finding_code(code: Sym, rule: &RuleRef) -> String {
 }
 
 /// A finding with its rule's lines, anchors, edits and the rules that agree.
-pub fn finding(finding: &Finding, rules: &Rules, names: Names<'_>, edits: &[EditEntry], mood: Mood) -> Complaint {
+pub fn finding(
+    finding: &Finding,
+    rules: &Rules,
+    names: Names<'_>,
+    edits: &[EditEntry],
+    mood: Mood,
+) -> Complaint {
     let code = finding_code(finding.code, &finding.rule);
     let mut complaint = Complaint::new(finding.level, code, finding.message.clone());
     let edits = edits.get(finding.edits.clone()).unwrap_or_default();
@@ -127,19 +133,32 @@ pub fn finding(finding: &Finding, rules: &Rules, names: Names<'_>, edits: &[Edit
         let marks = role_marks(rule.source.text(), &finding.places, &described, &mut shown);
         complaint.excerpts.push(Excerpt { source: rule.source.clone(), marks });
     }
-    for ((text, place), _) in described.iter().zip(&finding.places).zip(&shown).filter(|(_, shown)| !**shown) {
+    let below: Vec<_> =
+        described.iter().zip(&finding.places).zip(&shown).filter(|(_, shown)| !**shown).collect();
+    for ((text, place), _) in below.iter().take(PLACES_SHOWN) {
         let role = if place.role.is_empty() { String::new() } else { format!(" ({})", place.role) };
-        complaint.at.push(format!("{text}{role}"));
+        complaint = complaint.at(format!("{text}{role}"));
+    }
+    if below.len() > PLACES_SHOWN {
+        complaint = complaint.at(format!("and {}", count(below.len() - PLACES_SHOWN, "more place")));
     }
     for (rule, reason) in &finding.also {
-        complaint.notes.push(format!("{} agrees: {reason}", rules.describe(rule)));
+        complaint = complaint.note(format!("{} agrees: {reason}", rules.describe(rule)));
     }
-    complaint.help.extend(edits.iter().take(EDITS_SHOWN).map(|edit| edit_sentence(edit, mood)));
-    if edits.len() > EDITS_SHOWN {
-        complaint.help.push(format!("and {} more edits", edits.len() - EDITS_SHOWN));
+    let told: Vec<&EditEntry> = edits.iter().filter(|edit| !describes_insert(edit, edits)).collect();
+    for edit in told.iter().take(EDITS_SHOWN) {
+        complaint = complaint.help(edit_sentence(edit, mood));
     }
-    complaint.help.extend(finding.help.clone());
-    complaint
+    if told.len() > EDITS_SHOWN {
+        complaint = complaint.help(format!("and {}", count(told.len() - EDITS_SHOWN, "more edit")));
+    }
+    complaint.maybe_help(finding.help.clone())
+}
+
+/// Whether the edit only says what a node that is new is like.
+fn describes_insert(edit: &EditEntry, all: &[EditEntry]) -> bool {
+    let EditEntryKind::Set { node, .. } = &edit.kind else { return false };
+    all.iter().any(|other| matches!(&other.kind, EditEntryKind::Insert { name, .. } if name == node))
 }
 
 /// The side on which the first place is cut off, if the finding led to a copy there.
@@ -161,10 +180,12 @@ fn described(places: &[PlaceRef], names: Names<'_>, side: Option<&str>) -> Vec<S
 fn role_marks(text: &str, places: &[PlaceRef], described: &[String], shown: &mut [bool]) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for ((place, label), shown) in places.iter().zip(described).zip(shown) {
-        let behind = marks.iter().filter(|mark| text.get(mark.span.clone()) == Some(&place.role)).map(|m| m.span.end);
+        let behind =
+            marks.iter().filter(|mark| text.get(mark.span.clone()) == Some(&place.role)).map(|m| m.span.end);
         let Some(span) = find_word(text, &place.role, behind.max().unwrap_or(0)) else {
             // Two anchors with one role that the rule names once.
-            if let Some(mark) = marks.iter_mut().find(|mark| text.get(mark.span.clone()) == Some(&place.role)) {
+            let last = marks.iter_mut().rev().find(|mark| text.get(mark.span.clone()) == Some(&place.role));
+            if let Some(mark) = last.filter(|mark| mark.text.lines().count() < LABEL_LINES) {
                 mark.text += &format!("\n{label}");
                 *shown = true;
             }
@@ -214,11 +235,9 @@ pub fn edit_sentence(edit: &EditEntry, mood: Mood) -> String {
 /// A pass that failed.
 pub fn failure(failure: &PassFailure, names: Names<'_>, level: Level) -> Complaint {
     let pass = failure.pass.as_str();
-    Complaint {
-        at: failure.places.iter().map(|place| names.describe(place)).collect(),
-        help: failure.help.iter().cloned().collect(),
-        ..Complaint::new(level, format!("failed[{pass}]"), failure.message.clone())
-    }
+    let complaint = Complaint::new(level, format!("failed[{pass}]"), failure.message.clone());
+    let complaint = failure.places.iter().fold(complaint, |all, place| all.at(names.describe(place)));
+    complaint.maybe_help(failure.help.clone())
 }
 
 /// A complaint about rule text, with the sources of its labels (`None`: a file that is not at hand).
@@ -227,13 +246,13 @@ pub fn rule_diagnostic(
     places: &[(Option<Arc<super::Source>>, std::ops::Range<usize>)],
 ) -> Complaint {
     let mut complaint = Complaint::new(diagnostic.level, diagnostic.code, diagnostic.message.clone());
-    complaint.help.extend(diagnostic.help.clone());
+    complaint = complaint.maybe_help(diagnostic.help.clone());
     for (label, (source, span)) in diagnostic.labels.iter().zip(places) {
         let Some(source) = source else {
-            complaint.at.extend((!label.text.is_empty()).then(|| label.text.clone()));
+            complaint.below.extend((!label.text.is_empty()).then(|| (Below::At, label.text.clone())));
             continue;
         };
-        let mark = Mark { span: source.clamp(span.clone()), text: label.text.clone() };
+        let mark = Mark { span: span.clone(), text: label.text.clone() };
         match complaint.excerpts.iter_mut().find(|excerpt| Arc::ptr_eq(&excerpt.source, source)) {
             Some(excerpt) => excerpt.marks.push(mark),
             None => complaint.excerpts.push(Excerpt { source: source.clone(), marks: vec![mark] }),
@@ -260,7 +279,8 @@ impl std::error::Error for View<'_> {}
 fn labels(excerpt: &Excerpt) -> Box<dyn Iterator<Item = LabeledSpan> + '_> {
     Box::new(excerpt.marks.iter().enumerate().map(|(number, mark)| {
         let text = (!mark.text.is_empty()).then(|| mark.text.clone());
-        let span = (mark.span.start, mark.span.len());
+        let span = excerpt.source.clamp(mark.span.clone());
+        let span = (span.start, span.len());
         match number {
             0 => LabeledSpan::new_primary_with_span(text, span),
             _ => LabeledSpan::new_with_span(text, span),

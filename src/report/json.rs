@@ -6,8 +6,8 @@
 //! # Edit list
 //!
 //! ```json
-//! {"pass":"p","rule":"r","kind":"insert","op":"Identity","name":"n","from":{"node":"c","output":0},"to":[{"node":"out","input":1}]}
-//! {"pass":"p","rule":"r","kind":"delete","op":"Identity","name":"n"}
+//! {"pass":"p","rule":"r","kind":"insert","op":"Copy","name":"n","from":{"node":"c","output":0},"to":[{"node":"out","input":1}]}
+//! {"pass":"p","rule":"r","kind":"delete","op":"Copy","name":"n"}
 //! {"pass":"p","rule":"r","kind":"control","from":"a","to":"b","added":true}
 //! {"pass":"p","rule":"r","kind":"set","node":"n","what":"attr x","value":"true"}
 //! ```
@@ -17,14 +17,14 @@
 
 use serde::Serialize;
 
-use super::complaint::Complaint;
+use super::complaint::{Below, Complaint};
 use super::place::side_index;
 use super::rules::{Rules, kind_word};
 use super::summary::Summary;
-use crate::engine::explain::{AnchorStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory};
-use crate::engine::outcome::{
-    AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef,
+use crate::engine::explain::{
+    AnchorStory, ChainStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory,
 };
+use crate::engine::outcome::{AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
 use crate::graph::Sym;
 use crate::lang::Level;
 
@@ -229,10 +229,10 @@ struct ComplaintJson<'a> {
     message: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     labels: Vec<LabelJson<'a>>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    at: &'a [String],
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    help: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    at: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    help: Vec<&'a str>,
 }
 
 /// A complaint about rules, input or arguments. Lines and columns count from 1.
@@ -248,8 +248,8 @@ pub fn complaint(complaint: &Complaint) -> String {
         level: level_word(complaint.level),
         message: &complaint.message,
         labels: labels.collect(),
-        at: &complaint.at,
-        help: &complaint.help,
+        at: complaint.lines(Below::At).collect(),
+        help: complaint.lines(Below::Help).collect(),
     })
 }
 
@@ -318,6 +318,8 @@ struct StoryJson<'a> {
     marks: Vec<MarkJson<'a>>,
     verdicts: Vec<VerdictJson<'a>>,
     outcome: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<StepJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -345,6 +347,10 @@ struct VerdictJson<'a> {
     rule: RuleJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     partner: Option<PlaceJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<PlaceJson<'a>>,
+    /// Partners of the same operator type that the rule says the same of.
+    more: usize,
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
@@ -371,6 +377,7 @@ fn verdict_word(verdict: Verdict) -> &'static str {
         Verdict::NoConflict => "no_conflict",
         Verdict::Isolated => "isolated",
         Verdict::PartnerIsolated => "partner_isolated",
+        Verdict::OthersIsolated => "others_isolated",
     }
 }
 
@@ -382,6 +389,8 @@ fn verdict<'a>(story: &'a VerdictStory, rules: &'a Rules) -> VerdictJson<'a> {
     VerdictJson {
         rule: rule(&story.rule, rules),
         partner: story.partner.as_ref().map(place),
+        beside: story.beside.as_ref().map(place),
+        more: story.more,
         verdict: verdict_word(story.verdict),
         reason: story.reason.as_deref(),
         steps: steps(&story.steps),
@@ -402,12 +411,44 @@ fn story<'a>(story: &'a AnchorStory, rules: &'a Rules) -> StoryJson<'a> {
         marks: story.marks.iter().map(mark).collect(),
         verdicts: story.verdicts.iter().map(|v| verdict(v, rules)).collect(),
         outcome: &story.outcome,
+        steps: steps(&story.steps),
     }
 }
 
-/// An explanation, one line an anchor.
+#[derive(Serialize)]
+struct ChainJson<'a> {
+    rule: RuleJson<'a>,
+    #[serde(flatten)]
+    place: PlaceJson<'a>,
+    requirements: Vec<RequirementJson<'a>>,
+    outcome: &'a str,
+}
+
+#[derive(Serialize)]
+struct RequirementJson<'a> {
+    name: &'static str,
+    holds: bool,
+    steps: Vec<StepJson<'a>>,
+}
+
+fn chain<'a>(story: &'a ChainStory, rules: &'a Rules) -> ChainJson<'a> {
+    let requirements = story.requirements.iter().map(|requirement| RequirementJson {
+        name: requirement.name.as_str(),
+        holds: requirement.holds,
+        steps: steps(&requirement.steps),
+    });
+    ChainJson {
+        rule: rule(&story.rule, rules),
+        place: place(&story.place),
+        requirements: requirements.collect(),
+        outcome: &story.outcome,
+    }
+}
+
+/// An explanation, one line a chain, then one line an anchor.
 pub fn explanation(explanation: &Explanation, rules: &Rules) -> String {
-    explanation.anchors.iter().map(|anchor| line(&story(anchor, rules))).collect()
+    let chains = explanation.chains.iter().map(|story| line(&chain(story, rules)));
+    chains.chain(explanation.anchors.iter().map(|anchor| line(&story(anchor, rules)))).collect()
 }
 
 #[cfg(test)]
@@ -422,7 +463,7 @@ mod tests {
     #[test]
     fn edit_lists_follow_the_contract() {
         let insert = |from: Vec<AnchorRef>| EditEntryKind::Insert {
-            op: Sym::new("Identity"),
+            op: Sym::new("Copy"),
             name: "n".into(),
             node: crate::graph::NodeId(7),
             from,
@@ -430,14 +471,14 @@ mod tests {
         };
         assert_eq!(
             edit_of(insert(vec![testing::anchor("c", 0)])),
-            r#"{"pass":"p","rule":"r","kind":"insert","op":"Identity","name":"n","from":{"node":"c","output":0},"to":[{"node":"out","input":1}]}
+            r#"{"pass":"p","rule":"r","kind":"insert","op":"Copy","name":"n","from":{"node":"c","output":0},"to":[{"node":"out","input":1}]}
 "#
         );
         let two = edit_of(insert(vec![testing::anchor("c", 0), testing::anchor("d", 2)]));
         assert!(two.contains(r#""from":[{"node":"c","output":0},{"node":"d","output":2}],"#), "{two}");
         assert_eq!(
-            edit_of(EditEntryKind::Delete { op: Sym::new("Identity"), name: "n".into() }),
-            "{\"pass\":\"p\",\"rule\":\"r\",\"kind\":\"delete\",\"op\":\"Identity\",\"name\":\"n\"}\n"
+            edit_of(EditEntryKind::Delete { op: Sym::new("Copy"), name: "n".into() }),
+            "{\"pass\":\"p\",\"rule\":\"r\",\"kind\":\"delete\",\"op\":\"Copy\",\"name\":\"n\"}\n"
         );
         assert_eq!(
             edit_of(EditEntryKind::Control { from: "a".into(), to: "b".into(), added: false }),
@@ -458,14 +499,14 @@ mod tests {
         assert_eq!(
             text,
             concat!(
-                r#"{"type":"finding","file":"g.txt","pass":"layout","#,
-                r#""rule":{"kind":"checker","name":"user_out_and_fixed_out","path":"layout.anchor","line":227},"#,
+                r#"{"type":"finding","file":"g.txt","pass":"arrange","#,
+                r#""rule":{"kind":"checker","name":"user_out_and_fixed_out","path":"rules.anchor","line":227},"#,
                 r#""code":"conflict","level":"error","message":"c would be overwritten through the user's buffer","#,
-                r#""places":[{"node":"no","anchor":"in0","op":"NetOutput","graph":"main","role":"USER_OUT"},"#,
-                r#"{"node":"c","anchor":"out0","op":"Const","graph":"main","role":"FIXED_OUT"}],"#,
-                r#""also":[{"rule":{"kind":"always","name":"BLOCK with BLOCK","path":"layout.anchor","line":12},"#,
+                r#""places":[{"node":"no","anchor":"in0","op":"Sink","graph":"main","role":"USER_OUT"},"#,
+                r#"{"node":"c","anchor":"out0","op":"Fixed","graph":"main","role":"FIXED_OUT"}],"#,
+                r#""also":[{"rule":{"kind":"always","name":"BLOCK with BLOCK","path":"rules.anchor","line":12},"#,
                 r#""message":"one block is enough"}],"#,
-                r#""edits":[{"pass":"layout","rule":"user_out_and_fixed_out","kind":"insert","op":"Identity","#,
+                r#""edits":[{"pass":"arrange","rule":"user_out_and_fixed_out","kind":"insert","op":"Copy","#,
                 r#""name":"copy_0","from":{"node":"c","output":0},"to":[{"node":"no","input":0}]}]}"#,
                 "\n"
             )

@@ -18,7 +18,7 @@ pub mod summary;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use complaint::{Complaint, Excerpt, Mark};
+pub use complaint::{Below, Complaint, Excerpt, Mark};
 pub use human::{Human, Style};
 pub use rules::{RuleText, Rules};
 pub use source::Source;

@@ -49,8 +49,13 @@ impl<'a> Names<'a> {
 
     /// With operator type and graph.
     pub fn describe(&self, place: &'a PlaceRef) -> String {
-        format!("`{}`, {} in graph `{}`", self.anchor(place), place.op.as_str(), place.graph)
+        format!("`{}`, {}{}", self.anchor(place), place.op.as_str(), in_graph(&place.graph))
     }
+}
+
+/// ` in graph NAME`; nothing for a graph that the file gave no name.
+pub fn in_graph(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" in graph `{name}`") }
 }
 
 /// `in0` or `out1`.
@@ -70,7 +75,7 @@ mod tests {
 
     #[test]
     fn long_names_are_cut_and_numbered() {
-        let (graph, _) = testing::graph("a: Data\n");
+        let (graph, _) = testing::graph("a: Feed\n");
         let names = Names::new(&graph, &graph);
         let mut place = testing::place(&graph, "a", Some("out0"), "");
         assert_eq!(names.anchor(&place), "a:out0");

@@ -28,10 +28,10 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Takes an entry whose text starts at `line` of `path`. Of two with one name the last stands.
+    /// Takes an entry whose keyword stands on `line` of `path`; its text may have documentation before that. Of two
+    /// with one name the last stands.
     pub fn add(&mut self, rule: RuleRef, path: &str, line: u32, text: &str) {
-        let (skipped, text) = without_docs(text);
-        let line = line.saturating_add(skipped);
+        let text = without_docs(text);
         let source = Arc::new(Source::part(path, text, line as usize));
         self.entries.insert(rule, RuleText { path: path.to_owned(), line, source });
     }
@@ -86,16 +86,14 @@ pub fn kind_word(kind: Kind) -> &'static str {
     KINDS.iter().find(|(known, _)| *known == kind).map_or("rule", |(_, word)| word)
 }
 
-/// The entry without the `///` lines before it, and how many those are.
-fn without_docs(text: &str) -> (u32, &str) {
+/// The entry without the `///` lines before it.
+fn without_docs(text: &str) -> &str {
     let mut rest = text;
-    let mut skipped = 0;
     while rest.trim_start().starts_with("///") {
         let Some((_, tail)) = rest.split_once('\n') else { break };
         rest = tail;
-        skipped += 1;
     }
-    (skipped, rest.trim_end())
+    rest.trim_end()
 }
 
 /// Where `word` stands alone in code, from byte `from` on: not part of a longer name, not in a comment.
@@ -137,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn documentation_is_left_out_and_counted() {
-        assert_eq!(without_docs("/// R01\n/// more\nchecker a\n  for b\n"), (2, "checker a\n  for b"));
-        assert_eq!(without_docs("checker a"), (0, "checker a"));
+    fn documentation_is_left_out() {
+        assert_eq!(without_docs("/// R01\n/// more\nchecker a\n  for b\n"), "checker a\n  for b");
+        assert_eq!(without_docs("checker a"), "checker a");
     }
 }

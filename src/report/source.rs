@@ -26,7 +26,11 @@ impl Source {
 
     /// Lines of a file, from line `first` (counted from 1) on. Offsets are those of `text`.
     pub fn part(name: impl Into<String>, text: impl Into<String>, first: usize) -> Source {
-        let text = text.into();
+        let mut text = text.into();
+        // A mistake at the very end is underlined only if its line has an end.
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
         let lines = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
         // A text that ends in a line end has no further line.
         let lines: Vec<usize> = lines.filter(|&at| at == 0 || at < text.len()).collect();
@@ -126,6 +130,11 @@ mod tests {
         let source = Source::part("f", "two\nthré\n", 2);
         assert_eq!(read(&source, 4..8, 1), ("two\nthré\n".into(), 1, 0));
         assert_eq!(source.line_column(4), (3, 1));
+    }
+
+    #[test]
+    fn the_last_line_has_an_end() {
+        assert_eq!((Source::new("f", "a").text(), Source::new("f", "").text()), ("a\n", ""));
     }
 
     #[test]

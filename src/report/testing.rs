@@ -29,7 +29,11 @@ pub fn graph(text: &str) -> (Snapshot, Vec<Arc<str>>) {
 }
 
 pub fn node(snapshot: &Snapshot, name: &str) -> NodeId {
-    snapshot.nodes_by_id().find(|(_, node)| &*node.name == name).map(|(id, _)| id).expect("a node of that name")
+    snapshot
+        .nodes_by_id()
+        .find(|(_, node)| &*node.name == name)
+        .map(|(id, _)| id)
+        .expect("a node of that name")
 }
 
 /// A place; `anchor` as in `in0`.
@@ -50,8 +54,8 @@ pub fn rule(kind: Kind, name: &str) -> RuleRef {
 
 pub fn rules() -> Rules {
     let mut rules = Rules::default();
-    rules.add(rule(Kind::Checker, "user_out_and_fixed_out"), "layout.anchor", 226, CHECKER);
-    rules.add(rule(Kind::Always, "BLOCK with BLOCK"), "layout.anchor", 12, "always BLOCK with BLOCK");
+    rules.add(rule(Kind::Checker, "user_out_and_fixed_out"), "rules.anchor", 227, CHECKER);
+    rules.add(rule(Kind::Always, "BLOCK with BLOCK"), "rules.anchor", 12, "always BLOCK with BLOCK");
     rules
 }
 
@@ -60,11 +64,11 @@ pub fn anchor(node: &str, index: u32) -> AnchorRef {
 }
 
 /// `c` would be overwritten through `no`.
-pub const GRAPH: &str = "graph { @name = \"main\" }\nc: Const\nno: NetOutput(c)\n";
+pub const GRAPH: &str = "graph { @name = \"main\" }\nc: Fixed\nno: Sink(c)\n";
 
 /// What a run on [`GRAPH`] might leave: one conflict, one copy.
 pub fn outcome(snapshot: &Snapshot) -> Outcome {
-    let pass = Sym::new("layout");
+    let pass = Sym::new("arrange");
     let finding = Finding {
         pass,
         rule: rule(Kind::Checker, "user_out_and_fixed_out"),
@@ -83,7 +87,7 @@ pub fn outcome(snapshot: &Snapshot) -> Outcome {
         pass,
         rule: Sym::new("user_out_and_fixed_out"),
         kind: EditEntryKind::Insert {
-            op: Sym::new("Identity"),
+            op: Sym::new("Copy"),
             name: "copy_0".into(),
             node: NodeId(2),
             from: vec![anchor("c", 0)],
