@@ -74,11 +74,19 @@ impl Diagnostic {
     }
 }
 
+/// Longer words have no nearest one: the search is quadratic in their length.
+const LONGEST: usize = 80;
+
 /// The nearest of `candidates` to `word`, if near enough to be a slip of the pen.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST {
+        return None;
+    }
     let limit = (word.chars().count() / 3).max(1);
     candidates
         .into_iter()
+        // A character has at most four bytes.
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= 4 * limit)
         .map(|candidate| (distance(word, candidate), candidate))
         .filter(|(d, _)| *d <= limit)
         .min()
@@ -115,5 +123,6 @@ mod tests {
         assert_eq!(did_you_mean("continous_input", words), Some("continuous_input"));
         assert_eq!(did_you_mean("Daat", words), Some("Data"));
         assert_eq!(did_you_mean("Relu", words), None);
+        assert_eq!(did_you_mean(&"x".repeat(1 << 20), words), None);
     }
 }
