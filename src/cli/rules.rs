@@ -212,8 +212,16 @@ struct EntryJson<'a> {
     path: &'a str,
     line: u32,
     overlay: bool,
+    replaced: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     doc: Option<&'a str>,
+}
+
+/// Whether an overlay has an `override` of this entry.
+fn replaced(entry: &EntryInfo, all: &[EntryInfo]) -> bool {
+    let same = |other: &&EntryInfo| (other.kind, other.name) == (entry.kind, entry.name) && other.overlay;
+    let overrides = |other: &EntryInfo| other.source.lines().any(|line| line.starts_with("override "));
+    !entry.overlay && all.iter().filter(same).any(overrides)
 }
 
 /// `rules list`.
@@ -238,6 +246,7 @@ pub fn list(
                 path: &entry.path,
                 line: entry.line,
                 overlay: entry.overlay,
+                replaced: replaced(entry, &loaded.entries),
                 doc: entry.doc.as_deref(),
             };
             text += &serde_json::to_string(&json).unwrap_or_default();
@@ -247,7 +256,12 @@ pub fn list(
         return Ok(FINE);
     }
     let place = |entry: &EntryInfo| {
-        format!("{}:{}{}", entry.path, entry.line, if entry.overlay { " (overlay)" } else { "" })
+        let note = match entry.overlay {
+            true => " (overlay)",
+            false if replaced(entry, &loaded.entries) => " (replaced)",
+            false => "",
+        };
+        format!("{}:{}{note}", entry.path, entry.line)
     };
     let wide = |width: &dyn Fn(&EntryInfo) -> usize, limit: usize| {
         entries.iter().map(|entry| width(entry)).max().unwrap_or(0).min(limit)
@@ -307,7 +321,12 @@ pub fn show(
 }
 
 fn draw_entry(entry: &EntryInfo, all: &[EntryInfo], desk: &Desk<'_, '_>, text: &mut String) {
-    let place = format!("// {}:{}{}", entry.path, entry.line, if entry.overlay { ", overlay" } else { "" });
+    let note = match entry.overlay {
+        true => ", overlay",
+        false if replaced(entry, all) => ", replaced",
+        false => "",
+    };
+    let place = format!("// {}:{}{}", entry.path, entry.line, note);
     let _ = writeln!(text, "{}", desk.out.paint(Paint::Faint, &place));
     let has_docs = entry.source.trim_start().starts_with("///");
     for line in entry.doc.iter().flat_map(|doc| doc.lines()).filter(|_| !has_docs) {

@@ -76,7 +76,11 @@ impl Diagnostic {
 
 /// The nearest of `candidates` to `word`, if near enough to be a slip of the pen.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.chars().count() / 3).max(1);
+    // In a word of two letters a slip leaves nothing to go by.
+    let limit = match word.chars().count() {
+        0..=2 => 0,
+        length => length / 3,
+    };
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))
@@ -115,5 +119,7 @@ mod tests {
         assert_eq!(did_you_mean("continous_input", words), Some("continuous_input"));
         assert_eq!(did_you_mean("Daat", words), Some("Data"));
         assert_eq!(did_you_mean("Relu", words), None);
+        assert_eq!(did_you_mean("it", ["If"]), None);
+        assert_eq!(did_you_mean("if", ["If"]), Some("If"));
     }
 }

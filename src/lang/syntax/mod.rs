@@ -10,6 +10,7 @@
 pub mod ast;
 mod build;
 mod check;
+pub mod codes;
 mod complaint;
 mod expr;
 mod items;

@@ -191,7 +191,7 @@ fn a_call_lifts_none_only_when_told() {
         })
     };
     assert_eq!(call(1), Value::None);
-    assert_eq!(call(0), Value::Bool(1));
+    assert_eq!(call(0), Value::Bool(true));
 }
 
 #[test]
