@@ -76,15 +76,14 @@ impl Diagnostic {
 
 /// The nearest of `candidates` to `word`, if near enough to be a slip of the pen.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // In a word of two letters a slip leaves nothing to go by.
-    let limit = match word.chars().count() {
-        0..=2 => 0,
-        length => length / 3,
-    };
+    let length = word.chars().count();
+    let limit = (length / 3).max(1);
+    // In a word of two letters a slip leaves little to go by: `it` is not `If`.
+    let alike = |d: usize, candidate: &str| length > 2 || d == 0 || candidate.chars().next() == word.chars().next();
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))
-        .filter(|(d, _)| *d <= limit)
+        .filter(|(d, candidate)| *d <= limit && alike(*d, candidate))
         .min()
         .map(|(_, candidate)| candidate)
 }
@@ -121,5 +120,6 @@ mod tests {
         assert_eq!(did_you_mean("Relu", words), None);
         assert_eq!(did_you_mean("it", ["If"]), None);
         assert_eq!(did_you_mean("if", ["If"]), Some("If"));
+        assert_eq!(did_you_mean("W2", ["W1"]), Some("W1"));
     }
 }
