@@ -25,7 +25,7 @@ use crate::report::rules::{KINDS, find_word, kind_word};
 use crate::report::{Complaint, Rules, Source};
 
 /// Rule files have this extension.
-const EXTENSION: &str = "anchor";
+pub(super) const EXTENSION: &str = "anchor";
 
 /// The rule files that the arguments name.
 pub fn sources(args: &RuleArgs) -> Result<RuleSources, Complaint> {

@@ -575,3 +575,34 @@ impl Ty {
         }
     }
 }
+
+impl Entry {
+    /// The typed body, for items that have one.
+    pub fn body(&self) -> Option<&Body> {
+        Some(match self {
+            Entry::Set { .. }
+            | Entry::Table { .. }
+            | Entry::Attr { .. }
+            | Entry::Option { .. }
+            | Entry::Enum { .. }
+            | Entry::Never { .. }
+            | Entry::Always { .. }
+            | Entry::Attribute { rule: None, .. }
+            | Entry::Matrix { .. } => return None,
+            Entry::Attribute { rule: Some((body, _)), .. } => body,
+            Entry::Checker(checker) => &checker.body,
+            Entry::Chain(chain) => &chain.body,
+            Entry::Fn { body, .. }
+            | Entry::Walk { body, .. }
+            | Entry::Symbols { body, .. }
+            | Entry::DefaultAlways { body, .. }
+            | Entry::Skip { body, .. }
+            | Entry::Action { body, .. }
+            | Entry::Pass { body, .. }
+            | Entry::Lint { body, .. }
+            | Entry::Order { body, .. }
+            | Entry::Pipeline { body, .. }
+            | Entry::Test { body, .. } => body,
+        })
+    }
+}
