@@ -73,12 +73,23 @@ fn entries_of_an_overlay_are_listed_and_shown() {
 fn tests_of_an_overlay_pass() {
     for name in overlays() {
         let path = format!("{name}.anchor");
+        let source = fs::read_to_string(folder().join(&path)).expect("an overlay is text");
+        let is_test = |kind: Option<Kind>| kind == Some(Kind::Test);
+        let kinds = parse_file(&source).items.into_iter().map(|item| item.item.map(|item| item.kind));
+        let count = kinds.filter(|kind| is_test(*kind)).count();
         let output = run(&["test", &path]);
         let said = text(&output.stdout);
-        assert!(
-            output.status.success() && said.contains(" 0 failed"),
-            "{path}\n{said}{}",
-            text(&output.stderr)
-        );
+        assert!(output.status.success(), "{path}\n{said}{}", text(&output.stderr));
+        assert!(count > 1 && said.ends_with(&format!("{count} passed, 0 failed\n")), "{path}\n{said}");
+    }
+}
+
+#[test]
+fn explanations_name_the_marks_and_checkers_of_an_overlay() {
+    let output = run(&["explain", "secure_memory.graph", "e:in0", "--overlay", "secure_memory.anchor"]);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said}{}", text(&output.stderr));
+    for word in ["SECURE_INPUT", "user_in_and_secure_in", "is not trusted memory"] {
+        assert!(said.contains(word), "`{word}` in\n{said}");
     }
 }

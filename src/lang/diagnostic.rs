@@ -79,7 +79,8 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     let length = word.chars().count();
     let limit = (length / 3).max(1);
     // In a word of two letters a slip leaves little to go by: `it` is not `If`.
-    let alike = |d: usize, candidate: &str| length > 2 || d == 0 || candidate.chars().next() == word.chars().next();
+    let alike =
+        |d: usize, candidate: &str| length > 2 || d == 0 || candidate.chars().next() == word.chars().next();
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))
