@@ -11,6 +11,7 @@ pub mod ast;
 mod ast_test;
 mod build;
 mod check;
+pub mod codes;
 mod complaint;
 mod expr;
 mod items;
