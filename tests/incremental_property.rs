@@ -242,7 +242,11 @@ fn small_graph(kind: usize) -> Snapshot {
             0 | 1 => String::new(),
             _ => format!("(n{}, n{})", n * (kind + 3) % n, (n + kind) * 5 % n),
         };
-        text.push_str(&format!("n{n}: {ty}{from} {{ big = {}, size = {} }}\n", (n + kind).is_multiple_of(3), n % 6));
+        text.push_str(&format!(
+            "n{n}: {ty}{from} {{ big = {}, size = {} }}\n",
+            (n + kind).is_multiple_of(3),
+            n % 6
+        ));
     }
     notation::parse(&text).0.expect("a graph")
 }

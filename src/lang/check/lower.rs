@@ -261,14 +261,20 @@ impl<'a> Cx<'a> {
     }
 
     pub fn needs_default(&mut self, ty: &Ty, want: &Ty, span: Span) {
-        let message = if *ty == Ty::None {
-            format!("a `{}` is needed here, and this is `none`", show(want))
-        } else {
-            format!("a `{}` is needed here, and this may be none", show(want))
+        let wanted = show(want);
+        let article = if wanted.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+        let found = if *ty == Ty::None { "is `none`" } else { "may be none" };
+        let default = match want {
+            Ty::Bool => "false",
+            Ty::Int => "0",
+            Ty::Str => "\"\"",
+            Ty::List(_) => "[]",
+            _ => "default",
         };
+        let message = format!("{article} `{wanted}` is needed here, and this {found}");
         let error = Diagnostic::error(codes::NEEDS_DEFAULT, span, message)
             .label(format!("this is `{}`", show(ty)))
-            .help("write `x ?? default`, or give it a name and ask `is some` first");
+            .help(format!("write `x ?? {default}`, or give it a name and ask `is some` first"));
         self.report(error);
     }
 
