@@ -4,12 +4,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
 use super::memo::Memo;
 use super::program::{Data, Program};
+use super::reach::reaches;
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Reads, Trace};
 use super::value::List;
@@ -571,31 +572,4 @@ impl<'a> Machine<'a> {
         self.lists_changed();
         result
     }
-}
-
-/// Whether a path of data and control edges inside one graph leads from `from` to `to`; every node reaches
-/// itself. A search from `from`: O(nodes + edges of the graph).
-pub fn reaches(state: &State, from: NodeId, to: NodeId) -> bool {
-    let (Some(start), Some(end)) = (state.get_node(from), state.get_node(to)) else { return false };
-    if from == to {
-        return true;
-    }
-    if start.graph != end.graph {
-        return false;
-    }
-    let mut seen = FxHashSet::from_iter([from]);
-    let mut open = vec![from];
-    while let Some(node) = open.pop() {
-        let outputs = state.get_node(node).map_or(0, |n| n.outputs.len() as u32);
-        let data = (0..outputs).flat_map(|i| state.consumers(node.output(i))).map(|input| input.node);
-        for next in data.chain(state.control_out(node)) {
-            if next == to {
-                return true;
-            }
-            if seen.insert(next) {
-                open.push(next);
-            }
-        }
-    }
-    false
 }
