@@ -165,15 +165,20 @@ impl Session {
         for &file in self.rules.files(&self.db) {
             let text = file.text(&self.db);
             let parsed = db::parsed(&self.db, file);
+            // Items stand in order, so lines are counted from one to the next.
+            let (mut at, mut line) = (0, 1);
             for item in &parsed.items {
                 let Some(tree) = &item.item else { continue };
                 let keyword = item.source.start as usize
                     + item.source.text.lines().take_while(|line| line.starts_with("///")).map(|l| l.len() + 1).sum::<usize>();
+                let keyword = keyword.clamp(at, text.len().max(at));
+                line += memchr::memchr_iter(b'\n', &text.as_bytes()[at..keyword]).count() as u32;
+                at = keyword;
                 entries.push(EntryInfo {
                     kind: tree.kind,
                     name: crate::lang::check::title(tree),
                     path: file.path(&self.db).clone(),
-                    line: text[..keyword.min(text.len())].matches('\n').count() as u32 + 1,
+                    line,
                     doc: tree.doc.clone(),
                     overlay: file.overlay(&self.db),
                     source: item.source.text.clone(),
