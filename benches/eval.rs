@@ -95,7 +95,7 @@ fn condition() -> (Program, ExprId) {
     let readers = b.fact(Fact::OutputReaders, anchor);
     let it = b.local(5);
     let reader = b.fact(Fact::InputNode, it);
-    let sink = b.put(Expr::Call { function: Sym::new("is_sink"), args: Box::new([reader]), lift: true });
+    let sink = b.put(Expr::Call { function: Sym::new("is_sink"), args: Box::new([reader]), lift: 1 });
     let any = b.put(Expr::Quantifier { kind: Quantifier::Any, local: 5, list: readers, condition: sink });
     let whole = b.put(Expr::Or(own, any));
     let attribute = Entry::Attribute { side: Side::Output, rule: Some((b.0, whole)) };

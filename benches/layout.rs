@@ -50,7 +50,9 @@ fn check(session: &Session, graph: &Snapshot) -> usize {
 
 fn bench_check(bencher: Bencher, name: &'static str, make: fn(usize) -> Snapshot, size: usize) {
     let graph = cached(name, make, size);
-    bencher.with_inputs(|| (session(), cold(&graph))).bench_refs(|(session, graph)| black_box(check(session, graph)));
+    bencher
+        .with_inputs(|| (session(), cold(&graph)))
+        .bench_refs(|(session, graph)| black_box(check(session, graph)));
 }
 
 #[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]

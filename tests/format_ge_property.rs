@@ -126,7 +126,7 @@ fn detail() -> impl Strategy<Value = Option<Arc<NodeDetail>>> {
             workspace_bytes: ints.clone(),
             input_i: ints.clone(),
             output_i: ints,
-            is_input_const: flags.into(),
+            const_inputs: flags.into(),
             ..NodeDetail::default()
         })
     }))

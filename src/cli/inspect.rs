@@ -8,6 +8,7 @@ use super::desk::{Desk, Done, Stop};
 use super::input::{self, GraphFile, find_graph, find_node, find_target};
 use super::rules::{Loaded, sources};
 use super::session::{Connect, Request};
+use crate::engine::explain::Explanation;
 use crate::graph::{Snapshot, Sym, label};
 use crate::lang::Level;
 use crate::lang::syntax::ast::Kind;
@@ -94,11 +95,14 @@ pub fn explain(args: &ExplainArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -
     desk.set_format(args.format, false);
     let (rules, snapshot, request) = open(&args.graph_file, &args.run, desk, connect)?;
     let target = find_target(&snapshot, request.graph, &args.target)?;
-    let explanation = rules.engine.explain(&snapshot, &request, target);
+    let explanation = rules
+        .engine
+        .explain(&snapshot, &request, target)
+        .map_err(|error| Stop::from(Complaint::error("run::failed", error.message).maybe_help(error.help)))?;
     let text = match desk.is_json() {
         true => json::explanation(&explanation, &rules.texts),
-        false if explanation.anchors.is_empty() => {
-            format!("no rule looked at `{}`: it has no anchors in the graph that ran\n", args.target)
+        false if explanation == Explanation::default() => {
+            format!("nothing is known of `{}`: it has no anchors, and no chain looked at it\n", args.target)
         }
         false => story::draw(&explanation, &rules.texts, Names::new(&snapshot, &snapshot), &desk.out),
     };

@@ -5,9 +5,10 @@
 //! This room knows no rule: names of passes and options come from the rules it is given.
 //!
 //! The road: [`args`] reads the words, [`rules`] loads rules and options, [`input`] and [`output`] move files,
-//! [`run`], [`inspect`], [`tests`](mod@tests) do the commands through [`session`].
+//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`] do the commands through [`session`].
 
 mod args;
+pub mod cases;
 mod desk;
 mod input;
 mod inspect;

@@ -26,7 +26,7 @@ use crate::report::rules::{KINDS, find_word, kind_word};
 use crate::report::{Complaint, Rules, Source};
 
 /// Rule files have this extension.
-const EXTENSION: &str = "anchor";
+pub(super) const EXTENSION: &str = "anchor";
 
 /// Errors, and warnings, of rules that are shown: one slip can bring as many as there are items.
 const MOST_TOLD: usize = 100;
@@ -110,7 +110,8 @@ impl Loaded {
             diagnostics.iter().partition(|found| found.diagnostic.level == Level::Error);
         let told = |found: Vec<&RuleDiagnostic>, what: &str| {
             let more = found.len().saturating_sub(MOST_TOLD);
-            let mut told: Vec<Complaint> = found.into_iter().take(MOST_TOLD).map(|f| self.complaint(f)).collect();
+            let mut told: Vec<Complaint> =
+                found.into_iter().take(MOST_TOLD).map(|f| self.complaint(f)).collect();
             if more > 0 {
                 let message = format!("{more} more {what} are not shown");
                 told.push(Complaint::new(Level::Note, "rules::more", message));
@@ -225,8 +226,16 @@ struct EntryJson<'a> {
     path: &'a str,
     line: u32,
     overlay: bool,
+    replaced: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     doc: Option<&'a str>,
+}
+
+/// Whether an overlay has an `override` of this entry.
+fn replaced(entry: &EntryInfo, all: &[EntryInfo]) -> bool {
+    let same = |other: &&EntryInfo| (other.kind, other.name) == (entry.kind, entry.name) && other.overlay;
+    let overrides = |other: &EntryInfo| other.source.lines().any(|line| line.starts_with("override "));
+    !entry.overlay && all.iter().filter(same).any(overrides)
 }
 
 /// `rules list`.
@@ -251,6 +260,7 @@ pub fn list(
                 path: &entry.path,
                 line: entry.line,
                 overlay: entry.overlay,
+                replaced: replaced(entry, &loaded.entries),
                 doc: entry.doc.as_deref(),
             };
             text += &serde_json::to_string(&json).unwrap_or_default();
@@ -260,7 +270,12 @@ pub fn list(
         return Ok(FINE);
     }
     let place = |entry: &EntryInfo| {
-        format!("{}:{}{}", entry.path, entry.line, if entry.overlay { " (overlay)" } else { "" })
+        let note = match entry.overlay {
+            true => " (overlay)",
+            false if replaced(entry, &loaded.entries) => " (replaced)",
+            false => "",
+        };
+        format!("{}:{}{note}", entry.path, entry.line)
     };
     let wide = |width: &dyn Fn(&EntryInfo) -> usize, limit: usize| {
         entries.iter().map(|entry| width(entry)).max().unwrap_or(0).min(limit)
@@ -320,7 +335,12 @@ pub fn show(
 }
 
 fn draw_entry(entry: &EntryInfo, all: &[EntryInfo], desk: &Desk<'_, '_>, text: &mut String) {
-    let place = format!("// {}:{}{}", entry.path, entry.line, if entry.overlay { ", overlay" } else { "" });
+    let note = match entry.overlay {
+        true => ", overlay",
+        false if replaced(entry, all) => ", replaced",
+        false => "",
+    };
+    let place = format!("// {}:{}{}", entry.path, entry.line, note);
     let _ = writeln!(text, "{}", desk.out.paint(Paint::Faint, &place));
     let has_docs = entry.source.trim_start().starts_with("///");
     for line in entry.doc.iter().flat_map(|doc| doc.lines()).filter(|_| !has_docs) {

@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine;
+pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::Explanation;
 use crate::engine::outcome::{Outcome, PassFailure};
+use crate::engine::{self, Case, CoverageRow};
+use crate::format::onnx::TYPE_FUNCTION;
 pub use crate::format::save_with_warnings as save;
 use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
-use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols};
+use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::diagnostic::did_you_mean;
 use crate::lang::eval::Value;
 use crate::lang::syntax::ast::Kind;
@@ -50,13 +52,6 @@ pub struct EntryInfo {
     pub source: String,
 }
 
-/// What `explain` is asked about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExplainTarget {
-    pub node: NodeId,
-    pub anchor: Option<Anchor>,
-}
-
 /// Why a run could not start or go on.
 #[derive(Clone, Debug)]
 pub struct RunError {
@@ -81,20 +76,8 @@ pub struct TestResult {
     pub name: String,
     pub path: String,
     pub line: u32,
-    /// `None`: it passed.
-    pub failure: Option<RuleDiagnostic>,
-}
-
-/// An entry, or a branch of one, and how often tests reached it.
-#[derive(Clone, Debug)]
-pub struct CoverageRow {
-    pub kind: Kind,
-    pub name: Sym,
-    pub path: String,
-    pub line: u32,
-    /// The branch's words in the rule; `None` for the entry itself.
-    pub branch: Option<String>,
-    pub reached: usize,
+    /// Empty: it passed.
+    pub failures: Vec<RuleDiagnostic>,
 }
 
 /// A rule set, ready to run.
@@ -111,10 +94,19 @@ pub trait Engine {
     fn load(&self, bytes: &[u8], name: &str) -> Result<Loaded, FormatError>;
     fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError>;
     fn symbols(&self, snapshot: &Snapshot, graph: GraphId) -> Result<Arc<Symbols>, PassFailure>;
-    fn explain(&self, snapshot: &Snapshot, request: &Request, target: ExplainTarget) -> Explanation;
+    fn explain(
+        &self,
+        snapshot: &Snapshot,
+        request: &Request,
+        target: ExplainTarget,
+    ) -> Result<Explanation, RunError>;
     /// Runs the tests of the files that `wanted` accepts, in their order.
     fn tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestResult>;
-    /// What the tests of [`Engine::tests`] reach.
+    /// Runs a case; what differs, a sentence each.
+    fn case(&self, case: &Case) -> Result<(), Vec<String>>;
+    /// Counts from now on what runs reach.
+    fn start_coverage(&mut self);
+    /// What runs have reached since [`Engine::start_coverage`].
     fn coverage(&self) -> Vec<CoverageRow>;
 }
 
@@ -140,14 +132,11 @@ struct Connected(engine::Session);
 /// Names of ONNX operators as the rules map them.
 struct Mapping<'a>(&'a engine::Session);
 
-/// The rule function that maps operators of other formats.
-const MAPPING: &str = "onnx_op_type";
-
 impl OnnxMapping for Mapping<'_> {
     fn ge_type(&self, domain: &str, op: &str, opset: i64, inputs: usize) -> Option<String> {
         let inputs = i64::try_from(inputs).unwrap_or(i64::MAX);
         let args = [Value::text(domain), Value::text(op), Value::Int(opset), Value::Int(inputs)];
-        self.0.call(MAPPING, &args)?.as_str().map(str::to_owned)
+        self.0.call(TYPE_FUNCTION, &args)?.as_str().map(str::to_owned)
     }
 }
 
@@ -191,37 +180,61 @@ impl Engine for Connected {
     }
 
     fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError> {
-        self.0.run(snapshot, &plain(request)).map_err(|error| match error {
-            engine::RunError::Rules => RunError { message: "the rules have errors".to_owned(), help: None },
-            engine::RunError::UnknownPass { name, known } => {
-                let near = did_you_mean(name.as_str(), known.iter().map(|name| name.as_str()));
-                let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-                let help = match near {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("there are {}", names.join(", ")),
-                };
-                RunError { message: format!("there is no pass `{name}`"), help: Some(help) }
-            }
-            engine::RunError::Recursive(name) => {
-                RunError { message: format!("pipeline `{name}` contains itself"), help: None }
-            }
-        })
+        self.0.run(snapshot, &plain(request)).map_err(refusal)
     }
 
     fn symbols(&self, snapshot: &Snapshot, graph: GraphId) -> Result<Arc<Symbols>, PassFailure> {
         self.0.symbols(snapshot, graph)
     }
 
-    fn explain(&self, _: &Snapshot, _: &Request, _: ExplainTarget) -> Explanation {
-        Explanation::default()
+    fn explain(
+        &self,
+        snapshot: &Snapshot,
+        request: &Request,
+        target: ExplainTarget,
+    ) -> Result<Explanation, RunError> {
+        self.0.explain(snapshot, &plain(request), target).map_err(refusal)
     }
 
-    fn tests(&self, _: &dyn Fn(&str) -> bool) -> Vec<TestResult> {
-        Vec::new()
+    fn tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestResult> {
+        let outcomes = self.0.run_tests(wanted).into_iter().map(|outcome| TestResult {
+            name: outcome.name.as_str().to_owned(),
+            path: outcome.path,
+            line: outcome.line,
+            failures: outcome.failures.into_iter().map(complaint).collect(),
+        });
+        outcomes.collect()
+    }
+
+    fn case(&self, case: &Case) -> Result<(), Vec<String>> {
+        self.0.run_case(case)
+    }
+
+    fn start_coverage(&mut self) {
+        self.0.start_coverage();
     }
 
     fn coverage(&self) -> Vec<CoverageRow> {
-        Vec::new()
+        self.0.coverage()
+    }
+}
+
+/// Why nothing ran, for a person.
+fn refusal(error: engine::RunError) -> RunError {
+    match error {
+        engine::RunError::Rules => RunError { message: "the rules have errors".to_owned(), help: None },
+        engine::RunError::UnknownPass { name, known } => {
+            let near = did_you_mean(name.as_str(), known.iter().map(|name| name.as_str()));
+            let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", names.join(", ")),
+            };
+            RunError { message: format!("there is no pass `{name}`"), help: Some(help) }
+        }
+        engine::RunError::Recursive(name) => {
+            RunError { message: format!("pipeline `{name}` contains itself"), help: None }
+        }
     }
 }
 

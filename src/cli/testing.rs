@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::session::*;
 use crate::engine::explain::{AnchorStory, Explanation};
 use crate::engine::outcome::{Outcome, PassFailure};
+use crate::engine::{Case, CoverageRow};
 use crate::format::{FormatError, Loaded};
 use crate::graph::{Anchor, GraphId, Group, Snapshot, Sym, Symbols};
 use crate::lang::diagnostic::Diagnostic;
@@ -111,7 +112,12 @@ impl Engine for Fake {
         Ok(Arc::new(Symbols::new(vec![Group { founder: members[0], members }])))
     }
 
-    fn explain(&self, snapshot: &Snapshot, _: &Request, target: ExplainTarget) -> Explanation {
+    fn explain(
+        &self,
+        snapshot: &Snapshot,
+        _: &Request,
+        target: ExplainTarget,
+    ) -> Result<Explanation, RunError> {
         let name = snapshot.node(target.node).name.to_string();
         let side = target.anchor.map(crate::report::place::side_index);
         let place = testing::place(snapshot, &name, side.as_deref(), "");
@@ -123,17 +129,28 @@ impl Engine for Fake {
             marks: Vec::new(),
             verdicts: Vec::new(),
             outcome: "nothing came of it".into(),
+            steps: Vec::new(),
         };
-        Explanation { anchors: vec![story] }
+        Ok(Explanation { chains: Vec::new(), anchors: vec![story] })
     }
 
     fn tests(&self, _: &dyn Fn(&str) -> bool) -> Vec<TestResult> {
-        let result =
-            |name: &str, failure| TestResult { name: name.into(), path: "r.anchor".into(), line: 9, failure };
+        let result = |name: &str, failure| TestResult {
+            name: name.into(),
+            path: "r.anchor".into(),
+            line: 9,
+            failures: Option::into_iter(failure).collect(),
+        };
         let failure =
             self.sources.files.first().map(|file| diagnostic("no copy", vec![(file.0.clone(), 0..3)]));
         vec![result("one copy", None), result("no copy", failure)]
     }
+
+    fn case(&self, _: &Case) -> Result<(), Vec<String>> {
+        Ok(())
+    }
+
+    fn start_coverage(&mut self) {}
 
     fn coverage(&self) -> Vec<CoverageRow> {
         let row = |name: &str, branch: Option<&str>, reached| CoverageRow {

@@ -1,59 +1,102 @@
-//! `test`: runs the `test` entries of rules.
+//! `test`: runs the `test` entries of rules, and cases.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::args::TestArgs;
-use super::desk::{Desk, Done};
+use super::cases::{self, Found};
+use super::desk::{Desk, Done, Stop};
 use super::rules::{Loaded, read, sources};
 use super::session::Connect;
 use super::{FINE, FOUND};
+use crate::report::Complaint;
 use crate::report::human::Paint;
 use crate::report::rules::kind_word;
 
-/// Runs tests: all of the rule set, or those of the files that are named (and added, if they are no part of it).
+/// Runs tests: all of the rule set, or those of the files and folders that are named. A rule file that is no part
+/// of the rule set is added to it as an overlay.
 pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     let mut sources = sources(&args.rules)?;
-    let mut wanted: Vec<String> = Vec::new();
+    let mut wanted: Vec<PathBuf> = Vec::new();
+    let mut folders: Vec<PathBuf> = Vec::new();
     for path in &args.paths {
-        for file in read(path, true)? {
-            wanted.push(file.0.clone());
-            let same = |known: &str| Path::new(known) == Path::new(&file.0);
-            if !sources.files.iter().any(|(known, ..)| same(known)) {
-                sources.files.push(file);
+        let found = cases::find(path)?;
+        if found.is_empty() {
+            let message = format!("there are no tests in `{}`", path.display());
+            return Err(Complaint::error("test::none", message)
+                .help("tests are in files that end in `.anchor`; a case is a `.json` file beside its graphs")
+                .into());
+        }
+        for found in found {
+            match found {
+                Found::Case(path) => folders.push(path),
+                Found::Rules(path) => {
+                    for file in read(&path, true)? {
+                        let same = |known: &str| Path::new(known) == path;
+                        if !sources.files.iter().any(|(known, ..)| same(known)) {
+                            sources.files.push(file);
+                        }
+                    }
+                    wanted.push(path);
+                }
             }
         }
     }
-    let rules = Loaded::new(sources, desk, connect)?;
-    let results = rules.engine.tests(&|path| {
-        args.paths.is_empty() || wanted.iter().any(|wanted| Path::new(wanted) == Path::new(path))
-    });
-    let mut failed = 0;
+    let mut rules = Loaded::new(sources, desk, connect)?;
+    if args.coverage {
+        rules.engine.start_coverage();
+    }
+    let (mut passed, mut failed) = (0, 0);
+    let results = rules
+        .engine
+        .tests(&|path| args.paths.is_empty() || wanted.iter().any(|wanted| wanted == Path::new(path)));
     for result in &results {
-        let place = desk.out.paint(Paint::Faint, &format!("({}:{})", result.path, result.line));
-        let (paint, word) = match result.failure {
-            None => (Paint::Good, "  ok"),
-            Some(_) => (Paint::Error, "FAIL"),
+        let failures: Vec<Complaint> =
+            result.failures.iter().map(|failure| rules.complaint(failure)).collect();
+        *if failures.is_empty() { &mut passed } else { &mut failed } += 1;
+        tell(desk, &result.name, &format!("({}:{})", result.path, result.line), &failures)?;
+    }
+    for path in &folders {
+        let failures: Vec<Complaint> = match cases::read(path) {
+            Ok(case) => match rules.engine.case(&case) {
+                Ok(()) => Vec::new(),
+                Err(differences) => {
+                    let complaint = Complaint::error("test::case", "the result is not the expected one");
+                    vec![differences.into_iter().fold(complaint, Complaint::note)]
+                }
+            },
+            Err(complaint) => vec![complaint],
         };
-        let word = desk.out.paint(paint, word);
-        desk.print(&format!("{word}  {}  {place}\n", result.name))?;
-        if let Some(failure) = &result.failure {
-            failed += 1;
-            let mut text = String::new();
-            if desk.out.complaint(&mut text, &rules.complaint(failure)).is_ok() {
-                desk.print(&text)?;
-            }
-        }
+        *if failures.is_empty() { &mut passed } else { &mut failed } += 1;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        tell(desk, &name, &format!("({})", path.display()), &failures)?;
     }
     if args.coverage {
         let text = coverage(&rules, desk);
         desk.print(&text)?;
     }
     let paint = if failed > 0 { Paint::Error } else { Paint::Good };
-    let counts = format!("{} passed, {failed} failed", results.len() - failed);
-    let closing = desk.out.paint(paint, &counts);
+    let closing = desk.out.paint(paint, &format!("{passed} passed, {failed} failed"));
     desk.print(&format!("{closing}\n"))?;
     Ok(if failed > 0 { FOUND } else { FINE })
+}
+
+/// One line about a test, and what is wrong if it failed.
+fn tell(desk: &mut Desk<'_, '_>, name: &str, place: &str, failures: &[Complaint]) -> Result<(), Stop> {
+    let place = desk.out.paint(Paint::Faint, place);
+    let word = match failures {
+        [] => desk.out.paint(Paint::Good, "  ok"),
+        _ => desk.out.paint(Paint::Error, "FAIL"),
+    };
+    desk.print(&format!("{word}  {name}  {place}\n"))?;
+    for failure in failures {
+        let mut text = String::new();
+        if desk.out.complaint(&mut text, failure).is_err() {
+            text = format!("{}: {}\n", failure.code, failure.message);
+        }
+        desk.print(&text)?;
+    }
+    Ok(())
 }
 
 /// What no test reached, then how much was.

@@ -10,11 +10,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 pub use rules::{
-    EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, diagnostics, entry, find, item, live, lowered, parsed, program,
-    scoped, settings, spans, texts,
+    Complaint, EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, complaints, diagnostics, entry,
+    find, item, live, lowered, names, parsed, program, scoped, settings, spans, texts,
 };
 
 use crate::graph::Snapshot;
+use crate::lang::eval::Tally;
 
 /// One rule file. The path is for people and for the order of files; nothing is read from it.
 #[salsa::input(debug)]
@@ -49,7 +50,10 @@ pub struct Model {
 
 /// What every query runs on.
 #[salsa::db]
-pub trait Db: salsa::Database {}
+pub trait Db: salsa::Database {
+    /// Where to count what evaluation reaches; usually nowhere. Only counts depend on it, never a result.
+    fn tally(&self) -> Option<Arc<Tally>>;
+}
 
 /// The database. `log` collects the names of executed queries while it is on, for tests of incrementality.
 #[salsa::db]
@@ -57,13 +61,18 @@ pub trait Db: salsa::Database {}
 pub struct Database {
     storage: salsa::Storage<Self>,
     log: Arc<Mutex<Option<Vec<String>>>>,
+    tally: Option<Arc<Tally>>,
 }
 
 #[salsa::db]
 impl salsa::Database for Database {}
 
 #[salsa::db]
-impl Db for Database {}
+impl Db for Database {
+    fn tally(&self) -> Option<Arc<Tally>> {
+        self.tally.clone()
+    }
+}
 
 impl Default for Database {
     fn default() -> Self {
@@ -77,7 +86,7 @@ impl Default for Database {
                 log.push(key.split('(').next().unwrap_or(&key).to_owned());
             }
         })));
-        Database { storage, log }
+        Database { storage, log, tally: None }
     }
 }
 
@@ -85,6 +94,12 @@ impl Database {
     /// Starts, or restarts, the log of executed queries.
     pub fn start_log(&self) {
         *self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(Vec::new());
+    }
+
+    /// Starts to count what evaluation reaches, and from then on in clones made later. What is remembered is not
+    /// evaluated, so not counted.
+    pub fn start_tally(&mut self) {
+        self.tally = Some(Arc::default());
     }
 
     /// Names of the queries that ran since the log was started, in order.

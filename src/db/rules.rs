@@ -117,7 +117,11 @@ impl Live {
     /// Names of one kind, in order.
     pub fn names(&self, kind: Kind) -> impl Iterator<Item = Sym> + '_ {
         let mut seen = rustc_hash::FxHashSet::default();
-        self.items.iter().filter(move |(k, ..)| *k == kind).map(|(_, name, _)| *name).filter(move |n| seen.insert(*n))
+        self.items
+            .iter()
+            .filter(move |(k, ..)| *k == kind)
+            .map(|(_, name, _)| *name)
+            .filter(move |n| seen.insert(*n))
     }
 }
 
@@ -133,6 +137,13 @@ pub fn live(db: &dyn Db, rules: RuleSet) -> Arc<Live> {
         }
     }
     Arc::new(live)
+}
+
+/// Names of the entries of one kind, in order: what the graph's queries go by, since they need not know where
+/// an entry stands.
+#[salsa::tracked(returns(ref))]
+pub fn names(db: &dyn Db, rules: RuleSet, kind: Kind) -> Vec<Sym> {
+    live(db, rules).names(kind).collect()
 }
 
 /// The item with this key.
@@ -205,44 +216,47 @@ fn joined(parts: &[Arc<Entry>]) -> Entry {
     whole
 }
 
-/// Values of all options: as given, from the environment, or as declared. The second part complains about
-/// what was given.
+/// What one option is set to: as given, from the environment, or as declared; the error is the complaint about
+/// what was given. One query an option, so that another option's value does not matter.
 #[salsa::tracked(returns(ref))]
-pub fn settings(db: &dyn Db, rules: RuleSet) -> (FxHashMap<Sym, OptionValue>, Vec<Diagnostic>) {
-    let mut values = FxHashMap::default();
-    let mut complaints = Vec::new();
-    let mut known = BTreeSet::new();
-    for name in live(db, rules).names(Kind::Option).collect::<Vec<_>>() {
-        known.insert(name.as_str());
-        let Some(entry) = entry(db, rules, EntryName::new(db, Kind::Option, name)) else { continue };
-        let Entry::Option { ty, default, from_env } = &*entry else { continue };
-        let given = rules.given(db).get(name.as_str());
-        let from_environment = if *from_env { rules.environment(db).get(name.as_str()) } else { None };
-        let value = match given.or(from_environment) {
-            None => Ok(default.clone()),
-            Some(text) => option_value(ty, text),
-        };
-        match value {
-            Ok(value) => {
-                values.insert(name, value);
-            }
-            Err(wanted) => {
-                let text = given.or(from_environment).map_or("", String::as_str);
-                let message = format!("option `{name}` is {wanted}, not `{text}`");
-                let mut complaint = Diagnostic::error("option::value", Span::default(), message);
-                complaint.labels.clear();
-                complaints.push(complaint);
-            }
+fn setting<'db>(
+    db: &'db dyn Db,
+    rules: RuleSet,
+    name: EntryName<'db>,
+) -> Option<Result<OptionValue, String>> {
+    let declared = entry(db, rules, name)?;
+    let Entry::Option { ty, default, from_env } = &*declared else { return None };
+    let key = name.name(db).as_str();
+    let from_environment = if *from_env { rules.environment(db).get(key) } else { None };
+    Some(match rules.given(db).get(key).or(from_environment) {
+        None => Ok(default.clone()),
+        Some(text) => {
+            option_value(ty, text).map_err(|wanted| format!("option `{key}` is {wanted}, not `{text}`"))
         }
-    }
-    for name in rules.given(db).keys().filter(|name| !known.contains(name.as_str())) {
-        let message = format!("there is no option `{name}`");
-        let mut complaint = Diagnostic::error("option::unknown", Span::default(), message);
+    })
+}
+
+/// Complaints about the values that were given.
+#[salsa::tracked(returns(ref))]
+pub fn settings(db: &dyn Db, rules: RuleSet) -> Vec<Diagnostic> {
+    let complain = |code, message| {
+        let mut complaint = Diagnostic::error(code, Span::default(), message);
         complaint.labels.clear();
-        complaint.help = did_you_mean(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        complaint
+    };
+    let names = names(db, rules, Kind::Option);
+    let values =
+        names.iter().filter_map(|&name| setting(db, rules, EntryName::new(db, Kind::Option, name)).as_ref());
+    let mut complaints: Vec<Diagnostic> =
+        values.filter_map(|value| Some(complain("option::value", value.as_ref().err()?.clone()))).collect();
+    let known: BTreeSet<&str> = names.iter().map(|name| name.as_str()).collect();
+    for name in rules.given(db).keys().filter(|name| !known.contains(name.as_str())) {
+        let mut complaint = complain("option::unknown", format!("there is no option `{name}`"));
+        complaint.help =
+            did_you_mean(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
         complaints.push(complaint);
     }
-    (values, complaints)
+    complaints
 }
 
 /// Reads the text of an option; the error says what was wanted.
@@ -275,13 +289,13 @@ fn option_value(ty: &OptionType, text: &str) -> Result<OptionValue, String> {
 }
 
 /// A linked program, and the marks that it asks for. Marks are computed by queries of their own, so a program does
-/// not contain the attributes it mentions. Equality is identity: linking is repeated only when something changed.
+/// not contain the attributes it mentions. Linked again from equal entries it is equal, so evaluation stops there.
 #[derive(Clone, Debug)]
 pub struct Linked(pub Arc<Program>, pub Arc<[Sym]>);
 
 impl PartialEq for Linked {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.0, &other.0) || (self.1 == other.1 && self.0 == other.0)
     }
 }
 
@@ -308,12 +322,14 @@ pub fn program<'db>(db: &'db dyn Db, rules: RuleSet, roots: Roots<'db>) -> Linke
         }
     }
     // Only the options that the closure reads, so that another option's value does not matter.
-    let values = &settings(db, rules).0;
     let options = found
         .keys()
         .filter(|(kind, _)| *kind == Kind::Option)
-        .filter_map(|(_, name)| values.get_key_value(&Sym::new(name)))
-        .map(|(name, value)| (*name, value.clone()))
+        .filter_map(|(_, name)| {
+            let name = Sym::new(name);
+            let value = setting(db, rules, EntryName::new(db, Kind::Option, name)).as_ref()?.as_ref().ok()?;
+            Some((name, value.clone()))
+        })
         .collect();
     let entries = found.into_iter().map(|((kind, name), entry)| ((kind, Sym::new(name)), entry));
     let marks = marks.into_iter().map(Sym::new).collect();
@@ -328,38 +344,72 @@ pub struct FileDiagnostic {
     pub places: Vec<(String, Range<usize>)>,
 }
 
-/// All complaints about the rule set, in order of file and place.
+/// What the parser says of the file as a whole.
 #[salsa::tracked(returns(ref))]
-pub fn diagnostics(db: &dyn Db, rules: RuleSet) -> Vec<FileDiagnostic> {
-    let files = rules.files(db);
-    let mut found: Vec<(Option<ItemKey>, Diagnostic)> = Vec::new();
-    let mut at_file: Vec<(u32, Diagnostic)> = Vec::new();
-    for (number, &file) in (0u32..).zip(files) {
-        let parsed = parsed(db, file);
-        at_file.extend(parsed.diagnostics.iter().map(|d| (number, d.clone())));
-        for (index, item) in (0u32..).zip(&parsed.items) {
-            found.extend(item.diagnostics.iter().map(|d| (Some(ItemKey { file: number, index }), d.clone())));
+fn file_complaints(db: &dyn Db, file: RuleFile) -> Vec<Diagnostic> {
+    parsed(db, file).diagnostics.clone()
+}
+
+/// What the parser says of one item.
+#[salsa::tracked(returns(ref))]
+fn item_complaints<'db>(db: &'db dyn Db, id: ItemId<'db>) -> Vec<Diagnostic> {
+    parsed(db, id.file(db))
+        .items
+        .get(id.index(db) as usize)
+        .map(|item| item.diagnostics.clone())
+        .unwrap_or_default()
+}
+
+/// A complaint without its place in a file: the number of the file, and the item that it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Complaint {
+    file: u32,
+    item: Option<ItemKey>,
+    pub diagnostic: Diagnostic,
+}
+
+/// All complaints about the rule set. Moving text in a file leaves them equal.
+#[salsa::tracked(returns(ref))]
+pub fn complaints(db: &dyn Db, rules: RuleSet) -> Vec<Complaint> {
+    let of_item = |key: ItemKey, diagnostic: &Diagnostic| Complaint {
+        file: key.file,
+        item: Some(key),
+        diagnostic: diagnostic.clone(),
+    };
+    let mut found = Vec::new();
+    for (number, &file) in (0u32..).zip(rules.files(db)) {
+        let whole = file_complaints(db, file).iter();
+        found.extend(whole.map(|d| Complaint { file: number, item: None, diagnostic: d.clone() }));
+        for index in 0..item_count(db, file) {
+            let complaints = item_complaints(db, ItemId::new(db, file, index)).iter();
+            found.extend(complaints.map(|d| of_item(ItemKey { file: number, index }, d)));
         }
     }
+    let damaged = found.iter().any(|complaint| complaint.item.is_none());
     let scoped = scoped(db, rules);
-    found.extend(scoped.diagnostics.iter().map(|(key, d)| (Some(*key), d.clone())));
+    found.extend(scoped.diagnostics.iter().map(|(key, d)| of_item(*key, d)));
     let mut whole = Vec::new();
     for &key in &scoped.live {
         let Some(id) = find(db, rules, key) else { continue };
         let lowered = lowered(db, rules, id);
-        found.extend(lowered.diagnostics.iter().map(|d| (Some(key), d.clone())));
+        found.extend(lowered.diagnostics.iter().map(|d| of_item(key, d)));
         if let Some(tree) = item(db, id) {
             whole.push(RuleItem { key, item: tree.0, uses: lowered.uses.clone() });
         }
     }
-    let sound = found.iter().all(|(_, d)| d.level < crate::lang::Level::Error) && at_file.is_empty();
-    if sound {
-        found.extend(check::rules(&whole, &scoped.scope).into_iter().map(|(key, d)| (Some(key), d)));
+    // What only the whole rule set can tell is worth telling of a sound one.
+    if !damaged && found.iter().all(|complaint| complaint.diagnostic.level < crate::lang::Level::Error) {
+        found.extend(check::rules(&whole, &scoped.scope).iter().map(|(key, d)| of_item(*key, d)));
     }
-    let mut placed: Vec<FileDiagnostic> = at_file
-        .into_iter()
-        .map(|(number, d)| place(db, rules, number, None, d))
-        .chain(found.into_iter().map(|(key, d)| place(db, rules, key.map_or(0, |k| k.file), key, d)))
+    found
+}
+
+/// The complaints in order of file and place.
+#[salsa::tracked(returns(ref))]
+pub fn diagnostics(db: &dyn Db, rules: RuleSet) -> Vec<FileDiagnostic> {
+    let mut placed: Vec<FileDiagnostic> = complaints(db, rules)
+        .iter()
+        .map(|complaint| place(db, rules, complaint.file, complaint.item, complaint.diagnostic.clone()))
         .collect();
     placed.sort_by(|a, b| {
         let key = |d: &FileDiagnostic| d.places.first().map(|(path, range)| (path.clone(), range.start));
@@ -369,7 +419,13 @@ pub fn diagnostics(db: &dyn Db, rules: RuleSet) -> Vec<FileDiagnostic> {
 }
 
 /// Finds the places of a diagnostic's labels.
-fn place(db: &dyn Db, rules: RuleSet, file: u32, key: Option<ItemKey>, diagnostic: Diagnostic) -> FileDiagnostic {
+fn place(
+    db: &dyn Db,
+    rules: RuleSet,
+    file: u32,
+    key: Option<ItemKey>,
+    diagnostic: Diagnostic,
+) -> FileDiagnostic {
     let files = rules.files(db);
     let of_item = |key: ItemKey, span: Span| {
         let file = files[key.file as usize];

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::marks::{self, MarkRequest, MarkTable};
 use super::queries::{QueryFailure, pair_table, rule, rule_program};
 use super::search::Search;
-use crate::db::{Db, Roots, RuleSet, live, program};
-use crate::graph::{GraphId, Snapshot, Sym, Symbols};
+use crate::db::{Db, Roots, RuleSet, names, program};
+use crate::graph::{GraphId, Snapshot, Symbols};
 use crate::lang::eval::{Machine, NoHost};
 use crate::lang::hir::Entry;
 use crate::lang::syntax::ast::Kind;
@@ -23,20 +23,22 @@ pub fn conflicts(
     target: GraphId,
     table: &Arc<Symbols>,
 ) -> Result<bool, QueryFailure> {
-    let names: Vec<Sym> = live(db, rules).names(Kind::Attribute).collect();
+    let names = names(db, rules, Kind::Attribute);
     let mut lists: Vec<Option<Arc<marks::MarkList>>> = vec![None; names.len()];
     // Attributes with a condition first: the others are what is left.
     for last in [false, true] {
         for (at, &mark) in names.iter().enumerate() {
             let linked = program(db, rules, Roots::of(db, [(Kind::Attribute, mark)]));
             let id = linked.0.entry(Kind::Attribute, mark).unwrap_or_default();
-            let otherwise = matches!(linked.0.hir(id).map(|e| &**e), Some(Entry::Attribute { rule: None, .. }));
+            let otherwise =
+                matches!(linked.0.hir(id).map(|e| &**e), Some(Entry::Attribute { rule: None, .. }));
             if otherwise != last {
                 continue;
             }
             let earlier = MarkTable::new(snapshot.clone(), lists.iter().flatten().cloned().collect());
             let request = MarkRequest { snapshot, symbols: table, target, mark, earlier };
             let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+            machine.set_tally(db.tally());
             let list = marks::mark(&mut machine, request, id)
                 .map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))?;
             lists[at] = Some(Arc::new(list));
@@ -47,6 +49,7 @@ pub fn conflicts(
         let linked = rule_program(db, rules, pairs.class);
         let Some(rule) = rule(db, rules, pairs.class, &linked.0) else { continue };
         let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+        machine.set_tally(db.tally());
         machine.set_marks(Some(Rc::new(marks.clone())));
         let mut search = Search { machine: &mut machine, rule: &rule, symbols: table, marks: &marks, target };
         let found = search.run().map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))?;

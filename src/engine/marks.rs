@@ -9,7 +9,7 @@ use std::sync::Arc;
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::graph::{Anchor, GraphId, GroupId, NodeId, Snapshot, Sym, Symbols};
+use crate::graph::{Anchor, Dense, GraphId, GroupId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::eval::{EntryId, Failure, GroupRef, Machine, Marks, Value};
 use crate::lang::hir::{Body, Entry, Expr, ExprId, Local};
 use crate::lang::syntax::ast::Side;
@@ -136,7 +136,11 @@ pub struct MarkRequest<'a> {
 }
 
 /// Computes the anchors that carry one mark. `machine` runs the program of the attribute.
-pub fn mark(machine: &mut Machine<'_>, request: MarkRequest<'_>, entry: EntryId) -> Result<MarkList, Failure> {
+pub fn mark(
+    machine: &mut Machine<'_>,
+    request: MarkRequest<'_>,
+    entry: EntryId,
+) -> Result<MarkList, Failure> {
     let program = machine.program();
     let Some(hir) = program.hir(entry).cloned() else {
         return Err(Failure::mechanism("no-entry", format!("there is no attribute `{}`", request.mark)));
@@ -181,15 +185,16 @@ fn matching(
     body: &Body,
     condition: ExprId,
 ) -> Result<Vec<Place>, Failure> {
-    let reads = |slot: Local| body.exprs.iter().any(|expr| *expr == Expr::Local(slot));
+    let reads = |slot: Local| body.exprs.contains(&Expr::Local(slot));
     let (reads_anchor, reads_group) = (reads(ANCHOR), reads(GROUP));
     let per_node = !reads_anchor && !reads_group;
-    let mut known: FxHashMap<NodeId, bool> = FxHashMap::default();
+    let dense = request.snapshot.dense();
+    let mut known = Known::new(if per_node { dense.slots() } else { 0 });
     let mut found = Vec::new();
     let mut group: (u32, Value) = (u32::MAX, Value::None);
     for place in members(request.symbols, side) {
         let node = place.anchor.node();
-        if let Some(&holds) = known.get(&node) {
+        if let Some(holds) = known.get(node) {
             if holds {
                 found.push(place);
             }
@@ -198,11 +203,9 @@ fn matching(
         if reads_group && group.0 != place.group {
             group = (place.group, group_value(request.symbols, place.group));
         }
-        let frame = frame(machine, place.anchor, node, request.target, group.1.clone());
+        let frame = frame(dense, place.anchor, node, request.target, group.1.clone());
         let holds = machine.test(entry, condition, &frame)?;
-        if per_node {
-            known.insert(node, holds);
-        }
+        known.set(node, holds);
         if holds {
             found.push(place);
         }
@@ -210,9 +213,35 @@ fn matching(
     Ok(found)
 }
 
+/// What is known of nodes: in pages, since a target graph may be a small part of the snapshot.
+struct Known {
+    pages: Vec<Option<Box<[u8; PAGE]>>>,
+}
+
+const PAGE: usize = 1024;
+const UNKNOWN: u8 = 0;
+
+impl Known {
+    fn new(slots: usize) -> Known {
+        Known { pages: (0..slots.div_ceil(PAGE)).map(|_| None).collect() }
+    }
+
+    fn get(&self, node: NodeId) -> Option<bool> {
+        let page = self.pages.get(node.0 as usize / PAGE)?.as_ref()?;
+        Some(page[node.0 as usize % PAGE]).filter(|&known| known != UNKNOWN).map(|known| known == 2)
+    }
+
+    fn set(&mut self, node: NodeId, holds: bool) {
+        if let Some(page) = self.pages.get_mut(node.0 as usize / PAGE) {
+            page.get_or_insert_with(|| Box::new([UNKNOWN; PAGE]))[node.0 as usize % PAGE] =
+                1 + u8::from(holds);
+        }
+    }
+}
+
 /// {anchor, node, graph, target, group}
-pub fn frame(machine: &Machine<'_>, anchor: Anchor, node: NodeId, target: GraphId, group: Value) -> [Value; 5] {
-    let graph = machine.state().get_node(node).map_or(Value::None, |n| Value::Graph(n.graph));
+pub fn frame(dense: &Dense, anchor: Anchor, node: NodeId, target: GraphId, group: Value) -> [Value; 5] {
+    let graph = dense.graph_of(node).map_or(Value::None, Value::Graph);
     [anchor_value(anchor), Value::Node(node), graph, Value::Graph(target), group]
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Promise: the engine knows marks, pairs, groups, passes and pipelines; which ones there are, and what they do, is
 //! read from the rule set. It prints nothing. The way through: `queries` (symbols, marks, verdicts, remembered per
-//! snapshot and entry), `run` (one pass), `session` (a pipeline, explanations, tests; the door for front ends).
+//! snapshot and entry), `run` (one pass), `session` (a pipeline, tests; the door for front ends), `explain` (why).
 
 pub mod explain;
 pub mod outcome;
@@ -14,7 +14,11 @@ mod queries;
 mod render;
 mod run;
 mod search;
+#[cfg(test)]
+mod search_tests;
 mod session;
 mod sides;
+mod testing;
 
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};
+pub use testing::{Case, CaseEnd, CoverageRow, TestOutcome};

@@ -27,7 +27,7 @@ pub struct PlaceRef {
     pub name: Arc<str>,
     pub op: Sym,
     pub graph: Arc<str>,
-    /// What the place has to do with the finding, e.g. `USER_MEMORY_OUTPUT` or `first access`.
+    /// What the place has to do with the finding, e.g. the marks that brought a rule here, or `first access`.
     pub role: String,
 }
 

@@ -82,7 +82,7 @@ impl PairTable {
             self.rules.push(RulePairs { class, pairs: own });
         }
     }
-
+    /// What is done about a pair of marks.
     pub fn class(&self, a: Sym, b: Sym) -> Option<Class> {
         self.classes.get(&key(a, b)).copied()
     }

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use super::marks::{self, MarkList, MarkRequest, MarkTable};
 use super::pairs::{Class, PairTable};
 use super::search::{Action, Form, GroupVerdict, Rule, Search};
-use super::sides::{self, Functions, Leaf};
-use crate::db::{Db, EntryName, Linked, Roots, RuleSet, entry, live, program};
+use super::sides::{self, Asked, Functions, Leaf, PAIR_FRAME, ROLE_FRAME};
+use crate::db::{Db, EntryName, Linked, Roots, RuleSet, entry, live, names, program};
 use crate::graph::{GraphId, Snapshot, Sym, Symbols};
 use crate::lang::eval::{EntryId, Failure, Machine, NoHost, Program};
 use crate::lang::facts::Fact;
-use crate::lang::hir::{Body, CheckerAction, CheckerForm, Entry, Expr, ExprId};
-use crate::lang::syntax::ast::Kind;
+use crate::lang::hir::{Body, CheckerAction, CheckerForm, Entry, Expr, ExprId, Local};
+use crate::lang::syntax::ast::{Kind, Side};
 
 /// A snapshot as a key. Its hash and equality are identity.
 #[salsa::interned(debug)]
@@ -53,15 +53,13 @@ fn answer<T>(result: Result<T, Failure>, linked: &Linked) -> Answer<T> {
 /// Classes of all pairs of marks.
 #[salsa::tracked(returns(ref))]
 pub fn pair_table(db: &dyn Db, rules: RuleSet) -> Arc<PairTable> {
-    let live = live(db, rules);
-    let entries: Vec<(Sym, Arc<Entry>)> = live
+    let entries: Vec<(Sym, Arc<Entry>)> = live(db, rules)
         .items
         .iter()
         .filter(|(kind, ..)| matches!(kind, Kind::Never | Kind::Always | Kind::Checker))
         .filter_map(|&(kind, name, _)| Some((name, entry(db, rules, EntryName::new(db, kind, name))?)))
         .collect();
-    let marks: Vec<Sym> = live.names(Kind::Attribute).collect();
-    Arc::new(PairTable::new(&entries, &marks))
+    Arc::new(PairTable::new(&entries, names(db, rules, Kind::Attribute)))
 }
 
 /// The symbol table of a target graph.
@@ -71,6 +69,7 @@ pub fn symbols<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>) -> Answe
     let linked = program(db, rules, Roots::of(db, [(Kind::Symbols, name)]));
     let snapshot = layer.at(db).snapshot(db);
     let mut machine = Machine::over(&linked.0, &NoHost, snapshot, layer.target(db));
+    machine.set_tally(db.tally());
     answer(machine.build_symbols(name, layer.target(db)), linked)
 }
 
@@ -81,10 +80,16 @@ pub fn mark_list<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>, mark: 
     let linked = program(db, rules, Roots::of(db, [(Kind::Attribute, mark)]));
     let snapshot = layer.at(db).snapshot(db);
     let id = linked.0.entry(Kind::Attribute, mark).unwrap_or_default();
-    let otherwise = matches!(linked.0.hir(id).map(|hir| &**hir), Some(Entry::Attribute { rule: None, .. }));
+    let rest_of = match linked.0.hir(id).map(|hir| &**hir) {
+        Some(Entry::Attribute { rule: None, side }) => Some(*side),
+        _ => None,
+    };
     let mut earlier = Vec::new();
-    for other in live(db, rules).names(Kind::Attribute).filter(|&other| other != mark) {
-        let wanted = if otherwise { asked(db, rules, other) } else { linked.1.contains(&other) };
+    for &other in names(db, rules, Kind::Attribute).iter().filter(|&&other| other != mark) {
+        let wanted = match rest_of {
+            Some(side) => asked(db, rules, EntryName::new(db, Kind::Attribute, other)) == Some(side),
+            None => linked.1.contains(&other),
+        };
         if wanted {
             earlier.push(mark_list(db, rules, layer, other)?);
         }
@@ -97,13 +102,23 @@ pub fn mark_list<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>, mark: 
         earlier: MarkTable::new(snapshot.clone(), earlier),
     };
     let mut machine = Machine::over(&linked.0, &NoHost, snapshot, layer.target(db));
-    answer(marks::mark(&mut machine, request, id), linked)
+    machine.set_tally(db.tally());
+    let marked = marks::mark(&mut machine, request, id);
+    if let Ok(list) = &marked
+        && let Some(tally) = db.tally().filter(|_| !list.places.is_empty())
+    {
+        tally.reach((Kind::Attribute, mark));
+    }
+    answer(marked, linked)
 }
 
-/// Whether an attribute has a condition of its own.
-fn asked(db: &dyn Db, rules: RuleSet, mark: Sym) -> bool {
-    let entry = entry(db, rules, EntryName::new(db, Kind::Attribute, mark));
-    matches!(entry.as_deref(), Some(Entry::Attribute { rule: Some(_), .. }))
+/// The side of an attribute that has a condition of its own. A query, so that the condition itself does not matter.
+#[salsa::tracked(returns(copy))]
+fn asked<'db>(db: &'db dyn Db, rules: RuleSet, attribute: EntryName<'db>) -> Option<Side> {
+    match entry(db, rules, attribute).as_deref() {
+        Some(Entry::Attribute { rule: Some(_), side }) => Some(*side),
+        _ => None,
+    }
 }
 
 /// Marks of a target graph: those that `wanted` picks, in declaration order.
@@ -113,20 +128,21 @@ pub fn mark_table(
     layer: Layer<'_>,
     wanted: impl Fn(Sym) -> bool,
 ) -> Result<MarkTable, QueryFailure> {
-    let marks: Vec<Sym> = live(db, rules).names(Kind::Attribute).filter(|&mark| wanted(mark)).collect();
-    let lists = marks.into_iter().map(|mark| mark_list(db, rules, layer, mark)).collect::<Result<_, _>>()?;
+    let marks = names(db, rules, Kind::Attribute).iter().copied().filter(|&mark| wanted(mark));
+    let lists = marks.map(|mark| mark_list(db, rules, layer, mark)).collect::<Result<_, _>>()?;
     Ok(MarkTable::new(layer.at(db).snapshot(db).clone(), lists))
 }
 
 /// The entries whose bodies a rule of a class runs: its own, the `skip` entries.
 fn roots(db: &dyn Db, rules: RuleSet, class: Class) -> Vec<(Kind, Sym)> {
-    let live = live(db, rules);
     let own = match class {
         Class::Checker(name) => (Kind::Checker, name),
-        Class::Always(_) => (Kind::DefaultAlways, live.names(Kind::DefaultAlways).next().unwrap_or_default()),
+        Class::Always(_) => {
+            (Kind::DefaultAlways, names(db, rules, Kind::DefaultAlways).first().copied().unwrap_or_default())
+        }
         Class::Never => return Vec::new(),
     };
-    std::iter::once(own).chain(live.names(Kind::Skip).map(|name| (Kind::Skip, name))).collect()
+    std::iter::once(own).chain(names(db, rules, Kind::Skip).iter().map(|&name| (Kind::Skip, name))).collect()
 }
 
 /// The linked program of a rule.
@@ -146,33 +162,58 @@ pub fn rule(db: &dyn Db, rules: RuleSet, class: Class, linked: &Program) -> Opti
         let Some(id) = linked.entry(kind, name) else { continue };
         let Some(Entry::Skip { body, when, .. }) = linked.hir(id).map(|hir| &**hir) else { continue };
         skip_rules.push((id, *when));
-        skip_leaves.extend(placed(linked, id, sides::leaves(body, &[*when], &InProgram(linked))));
+        skip_leaves.extend(placed(
+            linked,
+            id,
+            sides::leaves(
+                body,
+                PAIR_FRAME,
+                Asked { condition: Some(*when), target: None },
+                &InProgram(linked),
+            ),
+        ));
     }
-    let (form, when, action, body): (Form, Option<ExprId>, Action, &Body) = match linked.hir(entry).map(|hir| &**hir)? {
-        Entry::DefaultAlways { body, target } => {
-            let form = Form::Pair { last: false, role: Vec::new() };
-            (form, None, Action::Isolate { target: *target, reason: None }, body)
-        }
-        Entry::Checker(checker) => {
-            let form = match &checker.form {
-                CheckerForm::Pair { last, first, .. } => Form::Pair { last: *last, role: first.clone() },
-                CheckerForm::Group { .. } => Form::Group,
-            };
-            let action = match &checker.action {
-                CheckerAction::Isolate { target, reason, .. } => Action::Isolate { target: *target, reason: *reason },
-                CheckerAction::Body(_) => Action::Body,
-            };
-            (form, checker.when, action, &checker.body)
-        }
-        _ => return None,
-    };
-    let targets = match action {
+    let (form, when, action, body, provided): (Form, Option<ExprId>, Action, &Body, Local) =
+        match linked.hir(entry).map(|hir| &**hir)? {
+            Entry::DefaultAlways { body, target } => {
+                let form = Form::Pair { last: false, role: Vec::new() };
+                (form, None, Action::Isolate { target: *target, reason: None }, body, PAIR_FRAME)
+            }
+            Entry::Checker(checker) => {
+                let form = match &checker.form {
+                    CheckerForm::Pair { last, first, .. } => Form::Pair { last: *last, role: first.clone() },
+                    CheckerForm::Group { .. } => Form::Group,
+                };
+                let action = match &checker.action {
+                    CheckerAction::Isolate { target, reason, .. } => {
+                        Action::Isolate { target: *target, reason: *reason }
+                    }
+                    CheckerAction::Body(_) => Action::Body,
+                };
+                (form, checker.when, action, &checker.body, ROLE_FRAME)
+            }
+            _ => return None,
+        };
+    let target = match action {
         Action::Isolate { target, .. } => Some(target),
         Action::Body => None,
     };
-    let read: Vec<ExprId> = when.into_iter().chain(targets).collect();
-    let leaves = placed(linked, entry, sides::leaves(body, &read, &InProgram(linked)));
-    Some(Rule { entry, pairs, form, when, action, skips: skip_rules, leaves, skip_leaves, reads_edges: reads(linked, is_edge_fact) })
+    let leaves = placed(
+        linked,
+        entry,
+        sides::leaves(body, provided, Asked { condition: when, target }, &InProgram(linked)),
+    );
+    Some(Rule {
+        entry,
+        pairs,
+        form,
+        when,
+        action,
+        skips: skip_rules,
+        leaves,
+        skip_leaves,
+        reads_edges: reads(linked, is_edge_fact),
+    })
 }
 
 /// Functions of a linked program.
@@ -237,11 +278,11 @@ pub fn verdicts<'db>(
     let Some(rule) = rule(db, rules, class, &linked.0) else { return Ok(Arc::default()) };
     let paired = |mark| rule.pairs.iter().any(|&(a, b)| a == mark || b == mark);
     let lists_marks = reads(&linked.0, |fact| fact == Fact::AnchorMarks);
-    let marks =
-        mark_table(db, rules, layer, |mark| lists_marks || paired(mark) || linked.1.contains(&mark))?;
+    let marks = mark_table(db, rules, layer, |mark| lists_marks || paired(mark) || linked.1.contains(&mark))?;
     let snapshot = layer.at(db).snapshot(db);
     let target = layer.target(db);
     let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+    machine.set_tally(db.tally());
     machine.set_marks(Some(std::rc::Rc::new(marks.clone())));
     let mut search = Search { machine: &mut machine, rule: &rule, symbols: &table, marks: &marks, target };
     answer(search.run(), linked)

@@ -1,45 +1,84 @@
 //! From drafts to findings: names, reasons, places.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::outcome::{
     AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef, StepOutcome,
 };
 use super::pairs::Class;
 use super::queries::{QueryFailure, rule_program};
-use super::run::{Draft, PassResult};
+use super::run::{Draft, PassResult, PassRun, run_pass};
 use super::search::Verdict;
-use super::session::Session;
-use crate::db::{self, EntryName, Linked, Roots};
+use crate::db::{self, Db, EntryName, Linked, RuleSet};
 use crate::graph::{Anchor, NodeId, Snapshot, State, Sym};
 use crate::lang::Level;
 use crate::lang::eval::{Cause, EditKind, EditRecord, Machine, NoHost, Subject, Value};
-use crate::lang::hir::{Entry, TextId};
+use crate::lang::hir::{Entry, Text, TextId};
 use crate::lang::syntax::ast::Kind;
 
 /// Names longer than this are cut in messages (`layout.md` 12).
 const LONGEST_NAME: usize = 199;
 
+/// The outcome of a pass as front ends read it.
+#[salsa::tracked(returns(ref), no_eq)]
+pub fn tell<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>, told: Sym) -> StepOutcome {
+    let before = run.at(db).snapshot(db);
+    Renderer::new(db, rules, before).step(told, before, run_pass(db, rules, run))
+}
+
 /// Renders what happened on one snapshot.
 pub struct Renderer<'s> {
-    session: &'s Session,
+    db: &'s dyn Db,
+    rules: RuleSet,
     snapshot: &'s Snapshot,
+    /// Findings are many, rules are few.
+    voices: RefCell<FxHashMap<Class, Rc<Voice>>>,
+}
+
+/// What a pair rule says of itself.
+struct Voice {
+    rule: RuleRef,
+    level: Level,
+    help: Option<TextId>,
+    /// The reason of an `always` entry.
+    reason: Option<TextId>,
+    texts: Option<Arc<Vec<Text>>>,
+    linked: Linked,
 }
 
 impl<'s> Renderer<'s> {
-    pub fn new(session: &'s Session, snapshot: &'s Snapshot) -> Renderer<'s> {
-        Renderer { session, snapshot }
+    pub fn new(db: &'s dyn Db, rules: RuleSet, snapshot: &'s Snapshot) -> Renderer<'s> {
+        Renderer { db, rules, snapshot, voices: RefCell::default() }
+    }
+
+    fn voice(&self, class: Class) -> Rc<Voice> {
+        if let Some(voice) = self.voices.borrow().get(&class) {
+            return voice.clone();
+        }
+        let rule = self.rule_ref(class);
+        let entry = self.entry(rule.kind, rule.name);
+        let (level, help, reason) = match entry.as_deref() {
+            Some(Entry::Checker(checker)) => (checker.level, checker.help, None),
+            Some(Entry::Always { reason, .. }) => (Level::Error, None, *reason),
+            _ => (Level::Error, None, None),
+        };
+        let texts = self.texts((rule.kind, rule.name));
+        let linked = rule_program(self.db, self.rules, class).clone();
+        let voice = Rc::new(Voice { rule, level, help, reason, texts, linked });
+        self.voices.borrow_mut().insert(class, voice.clone());
+        voice
     }
 
     /// The outcome of one pass.
     pub fn step(&self, pass: Sym, before: &Snapshot, result: &PassResult) -> StepOutcome {
         let edits = self.edits(pass, result);
         // Where each record's entry went in the shorter list.
-        let findings = result
-            .drafts
-            .iter()
-            .filter_map(|draft| self.finding(pass, draft, result, &edits))
-            .collect();
+        let findings =
+            result.drafts.iter().filter_map(|draft| self.finding(pass, draft, result, &edits)).collect();
         let failure = result.failure.as_ref().map(|failure| self.failure(pass, failure));
         StepOutcome {
             pass,
@@ -65,22 +104,24 @@ impl<'s> Renderer<'s> {
                     return None;
                 }
                 let (class, verdict) = by.first()?;
-                let rule = self.rule_ref(*class);
-                let (level, help) = self.level_and_help(*class, verdict);
+                let voice = self.voice(*class);
+                let help = voice.help.map(|help| self.say(&voice, help, verdict));
                 let mut places = vec![self.place(*anchor, Self::marks_of(verdict, *anchor))];
                 if let Some((first, second)) = verdict.pair {
                     for other in [first, second].into_iter().filter(|other| other != anchor) {
                         places.push(self.place(other, Self::marks_of(verdict, other)));
                     }
                 }
-                let also = by[1..].iter().map(|(class, verdict)| (self.rule_ref(*class), self.reason(*class, verdict)));
+                let also = by[1..]
+                    .iter()
+                    .map(|(class, verdict)| (self.rule_ref(*class), self.reason(*class, verdict)));
                 let from = edits.partition_point(|(at, _)| *at < range.start);
                 let to = edits.partition_point(|(at, _)| *at < range.end);
                 Some(Finding {
                     pass,
-                    rule,
+                    rule: voice.rule.clone(),
                     code: Sym::new("conflict"),
-                    level,
+                    level: voice.level,
                     message: self.reason(*class, verdict),
                     help,
                     places,
@@ -124,7 +165,7 @@ impl<'s> Renderer<'s> {
         match class {
             Class::Checker(name) => RuleRef { kind: Kind::Checker, name },
             Class::Always(number) => {
-                let live = db::live(&self.session.db, self.session.rules);
+                let live = db::live(self.db, self.rules);
                 let name = live.items.iter().filter(|(kind, ..)| *kind == Kind::Always).nth(number as usize);
                 RuleRef { kind: Kind::Always, name: name.map_or_else(Sym::default, |(_, name, _)| *name) }
             }
@@ -133,24 +174,25 @@ impl<'s> Renderer<'s> {
     }
 
     fn entry(&self, kind: Kind, name: Sym) -> Option<Arc<Entry>> {
-        db::entry(&self.session.db, self.session.rules, EntryName::new(&self.session.db, kind, name))
+        db::entry(self.db, self.rules, EntryName::new(self.db, kind, name))
     }
 
     /// The reason that a rule gives for a verdict.
     pub fn reason(&self, class: Class, verdict: &Verdict) -> String {
-        let rule = self.rule_ref(class);
-        let text = match class {
-            Class::Always(_) => match self.entry(rule.kind, rule.name).as_deref() {
-                Some(Entry::Always { reason, .. }) => *reason,
-                _ => None,
-            },
-            _ => verdict.reason,
-        };
-        let linked = rule_program(&self.session.db, self.session.rules, class);
-        match text {
-            Some(_) => self.text((rule.kind, rule.name), text, &verdict.frame, linked),
+        let voice = self.voice(class);
+        match voice.reason.or(verdict.reason) {
+            Some(reason) => self.say(&voice, reason, verdict),
             None => self.plain_reason(class, verdict),
         }
+    }
+
+    fn say(&self, voice: &Voice, text: TextId, verdict: &Verdict) -> String {
+        let text = voice.texts.as_ref().and_then(|texts| texts.get(text as usize));
+        text.map_or_else(String::new, |text| self.render(&voice.linked, text, &verdict.frame))
+    }
+
+    fn render(&self, linked: &Linked, text: &Text, frame: &[Value]) -> String {
+        Machine::over(&linked.0, &NoHost, self.snapshot, crate::graph::GraphId::ROOT).render(text, frame)
     }
 
     /// A reason for a rule that gives none.
@@ -162,16 +204,6 @@ impl<'s> Renderer<'s> {
             }
             None => format!("{} may not share this memory ({name})", self.label(verdict.anchor)),
         }
-    }
-
-    fn level_and_help(&self, class: Class, verdict: &Verdict) -> (Level, Option<String>) {
-        let Class::Checker(name) = class else { return (Level::Error, None) };
-        let Some(Entry::Checker(checker)) = self.entry(Kind::Checker, name).as_deref().cloned() else {
-            return (Level::Error, None);
-        };
-        let linked = rule_program(&self.session.db, self.session.rules, class);
-        let help = checker.help.map(|help| self.text((Kind::Checker, name), Some(help), &verdict.frame, linked));
-        (checker.level, help)
     }
 
     fn lint(&self, entry: (Kind, Sym)) -> (Sym, Level) {
@@ -188,17 +220,19 @@ impl<'s> Renderer<'s> {
         }
     }
 
+    fn texts(&self, entry: (Kind, Sym)) -> Option<Arc<Vec<Text>>> {
+        let key = *db::live(self.db, self.rules).keys(entry.0, entry.1).first()?;
+        let id = db::find(self.db, self.rules, key)?;
+        Some(db::texts(self.db, self.rules, id).clone())
+    }
+
     /// A text of an entry with its values.
-    fn text(&self, entry: (Kind, Sym), text: Option<TextId>, frame: &[Value], linked: &Linked) -> String {
-        let Some(text) = text else { return String::new() };
-        let (db, rules) = (&self.session.db, self.session.rules);
-        let Some(&key) = db::live(db, rules).keys(entry.0, entry.1).first() else { return String::new() };
-        let Some(id) = db::find(db, rules, key) else { return String::new() };
-        let Some(text) = db::texts(db, rules, id).get(text as usize) else { return String::new() };
-        // A text may use functions that its entry's body does not: they are linked with the text's own item.
-        let whole = db::program(db, rules, Roots::of(db, [entry]));
-        let program = if whole.0.entry(entry.0, entry.1).is_some() { &whole.0 } else { &linked.0 };
-        Machine::over(program, &NoHost, self.snapshot, crate::graph::GraphId::ROOT).render(text, frame)
+    pub fn text(&self, entry: (Kind, Sym), text: Option<TextId>, frame: &[Value], linked: &Linked) -> String {
+        let texts = self.texts(entry);
+        match texts.as_ref().zip(text).and_then(|(texts, text)| texts.get(text as usize)) {
+            Some(text) => self.render(linked, text, frame),
+            None => String::new(),
+        }
     }
 
     /// The marks of an anchor that brought a rule to it.
@@ -223,7 +257,7 @@ impl<'s> Renderer<'s> {
         place
     }
 
-    fn node_place(&self, node: NodeId, role: String) -> PlaceRef {
+    pub fn node_place(&self, node: NodeId, role: String) -> PlaceRef {
         let found = self.snapshot.get_node(node);
         PlaceRef {
             node,
@@ -302,14 +336,24 @@ fn edit_entry(after: &State, before: &State, record: &EditRecord) -> Option<Edit
             let outputs = 0..ports.map_or(0, |n| n.outputs.len() as u32);
             let from = inputs.filter_map(|i| after.producer(node.input(i))).map(|o| anchor(o.node, o.index));
             let to = outputs.flat_map(|o| after.consumers(node.output(o))).map(|i| anchor(i.node, i.index));
-            EditEntryKind::Insert { op: *op, name: name.clone(), node: *node, from: from.collect(), to: to.collect() }
+            EditEntryKind::Insert {
+                op: *op,
+                name: name.clone(),
+                node: *node,
+                from: from.collect(),
+                to: to.collect(),
+            }
         }
         EditKind::Delete { node, name, .. } => {
             let op = before.get_node(*node).map_or_else(Sym::default, |n| n.ty);
             EditEntryKind::Delete { op, name: name.clone() }
         }
-        EditKind::Link { from, to } => EditEntryKind::Control { from: name(*from), to: name(*to), added: true },
-        EditKind::Unlink { from, to } => EditEntryKind::Control { from: name(*from), to: name(*to), added: false },
+        EditKind::Link { from, to } => {
+            EditEntryKind::Control { from: name(*from), to: name(*to), added: true }
+        }
+        EditKind::Unlink { from, to } => {
+            EditEntryKind::Control { from: name(*from), to: name(*to), added: false }
+        }
         EditKind::Connect { from, to, .. } => {
             if inserted(from.node) || inserted(to.node) {
                 return None;
@@ -339,7 +383,11 @@ fn edit_entry(after: &State, before: &State, record: &EditRecord) -> Option<Edit
                 return None;
             }
             let (node, prefix) = subject_name(after, before, subject)?;
-            EditEntryKind::Set { node, what: format!("{prefix}@{}", field_name(*field)), value: String::new() }
+            EditEntryKind::Set {
+                node,
+                what: format!("{prefix}@{}", field_name(*field)),
+                value: String::new(),
+            }
         }
     })
 }

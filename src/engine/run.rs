@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pairs::Class;
@@ -15,14 +16,17 @@ use super::queries::{
     At, Layer, QueryFailure, mark_table, pair_table, rule, rule_program, symbols, verdicts,
 };
 use super::search::{GroupVerdict, Search, Verdict};
-use crate::db::{Db, Linked, Roots, RuleSet, program};
+use super::sides;
+use crate::db::{Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{
-    Anchor, GraphId, NodeId, Snapshot, SortMode, SortRules, State, Sym, Symbols, compare_labels, sort,
+    Anchor, GraphId, NodeId, Snapshot, SortMode, SortRules, Sym, Symbols, compare_labels, sort,
 };
 use crate::lang::eval::{
-    ChainEnd, EditKind, EditRecord, EntryId, Failure, Host, Machine, Program, Report, Subject, Value,
+    ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject,
+    Value,
 };
-use crate::lang::hir::{Entry, Subject as Over, TextId};
+use crate::lang::facts::Fact;
+use crate::lang::hir::{Body, Entry, Expr, ExprId, Local, Subject as Over, TextId};
 use crate::lang::syntax::ast::Kind;
 
 /// A finding before its texts are rendered.
@@ -31,7 +35,13 @@ pub enum Draft {
     /// An anchor of the conflict set, with every rule that put it there; `edits`: what answered it.
     Conflict { anchor: Anchor, by: Vec<(Class, Verdict)>, edits: std::ops::Range<usize> },
     /// A `report` statement.
-    Report { entry: (Kind, Sym), places: Vec<Value>, message: TextId, help: Option<TextId>, frame: Arc<[Value]> },
+    Report {
+        entry: (Kind, Sym),
+        places: Vec<Value>,
+        message: TextId,
+        help: Option<TextId>,
+        frame: Arc<[Value]>,
+    },
     /// A chain that stopped on a node, or ran to its end (`step` is none).
     Chain { chain: Sym, node: NodeId, step: Option<ChainStop>, edits: std::ops::Range<usize> },
 }
@@ -45,12 +55,24 @@ pub struct ChainStop {
     pub frame: Arc<[Value]>,
 }
 
+/// One `resolve` of a pass: what the layer looked at, so that it can be looked at again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    pub symbols: Sym,
+    pub target: GraphId,
+    /// The graph before the first copy of this `resolve`.
+    pub snapshot: Snapshot,
+    /// Its conflicts among the pass's drafts.
+    pub drafts: std::ops::Range<usize>,
+}
+
 /// What a pass leaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassResult {
     pub after: Snapshot,
     pub edits: Arc<[EditRecord]>,
     pub drafts: Arc<[Draft]>,
+    pub resolved: Arc<[Resolved]>,
     pub failure: Option<QueryFailure>,
     /// Counters as the pass left them, for the passes of one pipeline that belong together.
     pub counters: Vec<(Sym, i64)>,
@@ -83,22 +105,16 @@ pub struct PassRun<'db> {
 pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> PassResult {
     let linked = program(db, rules, Roots::of(db, [(run.kind(db), run.name(db))]));
     let before = run.at(db).snapshot(db);
-    let host = Engine {
-        db,
-        rules,
-        before: before.clone(),
-        drafts: RefCell::default(),
-        sorted: RefCell::default(),
-        touched: RefCell::default(),
-        failed: RefCell::default(),
-    };
+    let host = Engine::new(db, rules, before);
     let mut machine = Machine::over(&linked.0, &host, before, run.root(db));
+    machine.set_tally(db.tally());
     machine.set_counters(run.counters(db));
     let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
     let (edit, log) = machine.finish();
     let drafts: Arc<[Draft]> = host.drafts.take().into();
+    let resolved: Arc<[Resolved]> = host.resolved.take().into();
     let failed = host.failed.take();
     let (after, edits, failure) = match outcome {
         Ok(()) => {
@@ -110,7 +126,7 @@ pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> Pass
             (before.clone(), Vec::new(), Some(failure))
         }
     };
-    PassResult { after, edits: edits.into(), drafts, failure, counters, program: linked.clone() }
+    PassResult { after, edits: edits.into(), drafts, resolved, failure, counters, program: linked.clone() }
 }
 
 /// The engine's side of a running pass.
@@ -119,6 +135,7 @@ struct Engine<'db> {
     rules: RuleSet,
     before: Snapshot,
     drafts: RefCell<Vec<Draft>>,
+    resolved: RefCell<Vec<Resolved>>,
     /// The sorted snapshot, while nothing else has changed the state.
     sorted: RefCell<Option<Snapshot>>,
     /// Graphs in which something has changed, with all that contain them, and how much of the log that covers.
@@ -127,8 +144,74 @@ struct Engine<'db> {
     failed: RefCell<Option<QueryFailure>>,
 }
 
-impl Engine<'_> {
-    fn run(&self, machine: &mut Machine<'_>, kind: Kind, name: Sym, only: Option<NodeId>) -> Result<(), Failure> {
+/// The answer to a question about a result.
+pub struct Answer {
+    pub holds: bool,
+    /// Both sides of the last comparison that did not hold.
+    pub compared: Option<(String, String)>,
+}
+
+/// Whether a condition of an entry holds, with all that a pass could ask: {root}.
+pub fn ask(
+    db: &dyn Db,
+    rules: RuleSet,
+    snapshot: &Snapshot,
+    root: GraphId,
+    (kind, name): (Kind, Sym),
+    condition: ExprId,
+) -> Result<Answer, QueryFailure> {
+    let linked = program(db, rules, Roots::of(db, [(kind, name)]));
+    let host = Engine::new(db, rules, snapshot);
+    let mut machine = Machine::over(&linked.0, &host, snapshot, root);
+    machine.set_tally(db.tally());
+    if !linked.1.is_empty()
+        && let Some(symbols) = live(db, rules).names(Kind::Symbols).next()
+    {
+        let layer = Layer::new(db, At::new(db, snapshot.clone()), symbols, root);
+        machine.set_marks(Some(Rc::new(mark_table(db, rules, layer, |_| true)?)));
+    }
+    let entry = linked.0.entry(kind, name).unwrap_or_default();
+    let frame = [Value::Graph(root)];
+    let told =
+        |failure| host.failed.take().unwrap_or_else(|| QueryFailure(Arc::new(failure), linked.clone()));
+    let mut compared = None;
+    let holds = machine.test(entry, condition, &frame).map_err(told)?;
+    if !holds {
+        machine.record_trace();
+        machine.test(entry, condition, &frame).map_err(told)?;
+        for event in machine.take_trace() {
+            if let EventKind::Compare { left, right } = &event.kind
+                && event.entry == entry
+                && !event.value.is_true()
+            {
+                compared = Some((machine.show(left), machine.show(right)));
+            }
+        }
+    }
+    Ok(Answer { holds, compared })
+}
+
+impl<'db> Engine<'db> {
+    fn new(db: &'db dyn Db, rules: RuleSet, before: &Snapshot) -> Engine<'db> {
+        Engine {
+            db,
+            rules,
+            before: before.clone(),
+            drafts: RefCell::default(),
+            resolved: RefCell::default(),
+            sorted: RefCell::default(),
+            touched: RefCell::default(),
+            failed: RefCell::default(),
+        }
+    }
+
+    fn run(
+        &self,
+        machine: &mut Machine<'_>,
+        kind: Kind,
+        name: Sym,
+        only: Option<NodeId>,
+    ) -> Result<(), Failure> {
         let program = machine.program();
         let Some(entry) = program.entry(kind, name) else {
             return Err(Failure::mechanism("unknown-pass", format!("there is no pass `{name}`")));
@@ -177,7 +260,7 @@ impl Engine<'_> {
             None => Ok(machine.state().all_nodes(machine.root())),
             Some(list) => {
                 let value = machine.eval(entry, list, &[Value::Graph(machine.root())])?;
-                Ok(value.elements().into_iter().filter_map(|value| value.as_node()).collect())
+                Ok(value.elements().filter_map(|value| value.as_node()).collect())
             }
         }
     }
@@ -266,12 +349,22 @@ fn nodes_of(kind: &EditKind) -> Vec<NodeId> {
 }
 
 impl Host for Engine<'_> {
-    fn symbols(&self, machine: &mut Machine<'_>, name: Sym, target: GraphId) -> Result<Arc<Symbols>, Failure> {
+    fn symbols(
+        &self,
+        machine: &mut Machine<'_>,
+        name: Sym,
+        target: GraphId,
+    ) -> Result<Arc<Symbols>, Failure> {
         let layer = self.layer(machine, name, target);
         symbols(self.db, self.rules, layer).map_err(|failure| self.fail(failure))
     }
 
-    fn conflicts(&self, machine: &mut Machine<'_>, target: GraphId, table: &Arc<Symbols>) -> Result<bool, Failure> {
+    fn conflicts(
+        &self,
+        machine: &mut Machine<'_>,
+        target: GraphId,
+        table: &Arc<Symbols>,
+    ) -> Result<bool, Failure> {
         let snapshot = self.snapshot(machine, target);
         super::conflicts::conflicts(self.db, self.rules, &snapshot, target, table)
             .map_err(|failure| self.fail(failure))
@@ -297,7 +390,9 @@ impl Host for Engine<'_> {
         let step = match machine.run_chain(chain, node)? {
             ChainEnd::Elsewhere => return Ok(()),
             ChainEnd::Done => None,
-            ChainEnd::Kept { name, otherwise, help, frame, .. } => Some(ChainStop { name, otherwise, help, frame }),
+            ChainEnd::Kept { name, otherwise, help, frame, .. } => {
+                Some(ChainStop { name, otherwise, help, frame })
+            }
         };
         let edits = start..machine.edits().len();
         self.drafts.borrow_mut().push(Draft::Chain { chain, node, step, edits });
@@ -313,6 +408,7 @@ impl Host for Engine<'_> {
     ) -> Result<(), Failure> {
         let layer = self.layer(machine, name, target);
         let groups = self.conflicts_by_group(layer).map_err(|failure| self.fail(failure))?;
+        let first = self.drafts.borrow().len();
         let mut dirty = Dirty { seen: machine.edits().len(), nodes: FxHashSet::default() };
         for (group, found) in groups {
             dirty.update(machine);
@@ -338,6 +434,9 @@ impl Host for Engine<'_> {
                 self.drafts.borrow_mut().push(Draft::Conflict { anchor, by, edits });
             }
         }
+        let drafts = first..self.drafts.borrow().len();
+        let snapshot = layer.at(self.db).snapshot(self.db).clone();
+        self.resolved.borrow_mut().push(Resolved { symbols: name, target, snapshot, drafts });
         Ok(())
     }
 }
@@ -347,6 +446,9 @@ type ByGroup = BTreeMap<u32, Vec<(Class, GroupVerdict)>>;
 impl Engine<'_> {
     /// What every rule found, by group.
     fn conflicts_by_group(&self, layer: Layer<'_>) -> Result<ByGroup, QueryFailure> {
+        if let Some(tally) = self.db.tally() {
+            super::testing::count_pairs(self.db, self.rules, layer, &tally)?;
+        }
         let mut groups = ByGroup::new();
         for rule in &pair_table(self.db, self.rules).rules {
             for verdict in verdicts(self.db, self.rules, layer, rule.class)?.iter() {
@@ -372,9 +474,9 @@ impl Engine<'_> {
         let Some(rule) = rule(db, rules, class, &linked.0) else { return Ok(nothing()) };
         let target = layer.target(db);
         let mut fresh = Machine::new(&linked.0, self, machine.copy(), None, target);
+        fresh.set_tally(db.tally());
         fresh.set_marks(Some(Rc::new(marks.clone())));
-        let mut search =
-            Search { machine: &mut fresh, rule: &rule, symbols: &table, marks: &marks, target };
+        let mut search = Search { machine: &mut fresh, rule: &rule, symbols: &table, marks: &marks, target };
         search.run_group(group).map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
     }
 }
@@ -420,7 +522,7 @@ fn sorted(machine: &mut Machine<'_>, base: &Snapshot, order: Sym) -> Result<Snap
         Value::Enum { variant: 2, .. } => SortMode::StableRdfs,
         _ => SortMode::Dfs,
     };
-    // Asked once per node: a sort must not evaluate a condition per edge.
+    // Asked before the sort, which must not evaluate a condition per edge.
     let sources = matching(machine, base, entry, *first, root)?;
     let ignored = matching(machine, base, entry, *ignore, root)?;
     let rules = SortRules {
@@ -435,22 +537,39 @@ fn sorted(machine: &mut Machine<'_>, base: &Snapshot, order: Sym) -> Result<Snap
     })
 }
 
-/// The nodes for which a condition of an `order` holds.
+/// The nodes for which a condition of an `order` holds. A condition that reads nothing but the operator type is
+/// asked once per type.
 fn matching(
     machine: &mut Machine<'_>,
-    base: &State,
+    base: &Snapshot,
     entry: EntryId,
-    condition: Option<crate::lang::hir::ExprId>,
+    condition: Option<ExprId>,
     root: GraphId,
-) -> Result<fixedbitset::FixedBitSet, Failure> {
-    let mut set = fixedbitset::FixedBitSet::with_capacity(base.node_slots());
-    if let Some(condition) = condition {
-        let nodes: Vec<NodeId> = base.nodes_by_id().map(|(id, _)| id).collect();
-        for node in nodes {
-            if machine.test(entry, condition, &[Value::Graph(root), Value::Node(node)])? {
-                set.insert(node.0 as usize);
-            }
+) -> Result<FixedBitSet, Failure> {
+    let mut set = FixedBitSet::with_capacity(base.node_slots());
+    let Some(condition) = condition else { return Ok(set) };
+    let by_type =
+        machine.program().hir(entry).and_then(|hir| hir.body().map(|body| reads_only_type(body, 1)));
+    let mut known: FxHashMap<Sym, bool> = FxHashMap::default();
+    let dense = base.dense();
+    for node in (0..dense.slots() as u32).map(NodeId) {
+        let Some(ty) = dense.node(node).map(|n| n.ty) else { continue };
+        let holds = match known.get(&ty).filter(|_| by_type == Some(true)) {
+            Some(&holds) => holds,
+            None => machine.test(entry, condition, &[Value::Graph(root), Value::Node(node)])?,
+        };
+        known.insert(ty, holds);
+        if holds {
+            set.insert(node.0 as usize);
         }
     }
     Ok(set)
+}
+
+/// Whether a body uses a local for nothing but to ask for its operator type.
+fn reads_only_type(body: &Body, local: Local) -> bool {
+    let is_local = |id: &ExprId| body.exprs.get(*id as usize) == Some(&Expr::Local(local));
+    body.exprs.iter().all(|expr| {
+        matches!(expr, Expr::Fact { fact: Fact::NodeType, .. }) || !sides::children(expr).iter().any(is_local)
+    })
 }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::marks::{MarkTable, Place, anchor_value, group_value};
 use super::sides::{Leaf, Origin};
 use crate::graph::{Anchor, GraphId, Sym, Symbols};
-use crate::lang::eval::{EntryId, Failure, Isolated, Machine, Marks, Reads, Value};
+use crate::lang::eval::{EntryId, Failure, Isolated, Machine, Marks, Reads, VERDICT, Value};
 use crate::lang::hir::{CheckerAction, Entry, ExprId, TextId};
 
 /// Below this many pairs each pair is tried.
@@ -38,7 +38,10 @@ pub struct Rule {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// Marks of role 1; whether it prefers the second anchor.
-    Pair { last: bool, role: Vec<Sym> },
+    Pair {
+        last: bool,
+        role: Vec<Sym>,
+    },
     Group,
 }
 
@@ -77,6 +80,14 @@ impl Verdict {
     }
 }
 
+/// A pair that a `skip` entry takes out.
+pub struct Skipped {
+    pub entry: EntryId,
+    pub when: ExprId,
+    /// {first, second, group, target}
+    pub frame: [Value; 4],
+}
+
 /// The search of one rule over one symbol table.
 pub struct Search<'m, 'p, 'r> {
     pub machine: &'m mut Machine<'p>,
@@ -97,6 +108,9 @@ enum Known {
 }
 
 type Found = FxHashMap<Anchor, (u32, Verdict)>;
+
+/// The places that carry each mark of a pair of marks.
+type Sides = (Vec<Place>, Vec<Place>, (Sym, Sym));
 
 impl Search<'_, '_, '_> {
     /// Groups that hold a pair of the rule's marks, ascending.
@@ -143,6 +157,9 @@ impl Search<'_, '_, '_> {
             Form::Group => self.over_group(group),
             Form::Pair { .. } => self.over_pairs(group, FEW_PAIRS),
         };
+        if let Ok(isolated) = &isolated {
+            self.machine.decide(self.rule.entry, VERDICT, !isolated.is_empty());
+        }
         let reads = self.rule.reads_edges.then(|| self.machine.take_reads());
         Ok(GroupVerdict { group, isolated: isolated?, reads })
     }
@@ -156,22 +173,24 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    fn over_group(&mut self, group: u32) -> Result<Vec<Verdict>, Failure> {
+    /// Whether a group shows a pair that a rule over groups is about.
+    pub fn shows_pair(&mut self, group: u32) -> Result<bool, Failure> {
         let group_value = group_value(self.symbols, group);
-        let mut shown = false;
         for (xs, ys, (a, b)) in self.sides(group) {
             if self.some_pair(&xs, &ys, a == b, &group_value)? {
-                shown = true;
-                break;
+                return Ok(true);
             }
         }
-        if !shown {
+        Ok(false)
+    }
+
+    fn over_group(&mut self, group: u32) -> Result<Vec<Verdict>, Failure> {
+        let group_value = group_value(self.symbols, group);
+        if !self.shows_pair(group)? {
             return Ok(Vec::new());
         }
         let frame = [group_value, Value::Graph(self.target)];
-        if let Some(when) = self.rule.when
-            && !self.machine.test(self.rule.entry, when, &frame)?
-        {
+        if !self.holds(&frame)? {
             return Ok(Vec::new());
         }
         let isolated = self.act(&frame)?;
@@ -187,7 +206,7 @@ impl Search<'_, '_, '_> {
     }
 
     /// The places of both sides of each of the rule's pairs in a group.
-    fn sides(&self, group: u32) -> Vec<(Vec<Place>, Vec<Place>, (Sym, Sym))> {
+    fn sides(&self, group: u32) -> Vec<Sides> {
         let mut sides = Vec::new();
         for &(a, b) in &self.rule.pairs {
             let (Some(x), Some(y)) = (self.marks.list(a), self.marks.list(b)) else { continue };
@@ -213,14 +232,15 @@ impl Search<'_, '_, '_> {
         }
         let x_classes = self.classes(xs, group, true)?;
         let y_classes = self.classes(ys, group, true)?;
-        for x in &x_classes.members {
-            for y in &y_classes.members {
-                // Two members are enough to find two different anchors.
-                for x in x.iter().take(2) {
-                    for y in y.iter().take(2) {
-                        if x.at != y.at && !self.skipped(x, y, group)? {
-                            return Ok(true);
-                        }
+        for xs in &x_classes.members {
+            for ys in &y_classes.members {
+                // One pair of either order speaks for all of that order: the first of the one and the last of the other.
+                for (firsts, seconds) in [(xs, ys), (ys, xs)] {
+                    if let (Some(x), Some(y)) = (firsts.first(), seconds.last())
+                        && x.at < y.at
+                        && !self.skipped(x, y, group)?
+                    {
+                        return Ok(true);
                     }
                 }
             }
@@ -229,15 +249,43 @@ impl Search<'_, '_, '_> {
     }
 
     fn skipped(&mut self, x: &Place, y: &Place, group: &Value) -> Result<bool, Failure> {
+        Ok(self.skipped_by(x, y, group)?.is_some())
+    }
+
+    /// The `skip` entry that takes a pair out, with its condition and frame.
+    fn skipped_by(&mut self, x: &Place, y: &Place, group: &Value) -> Result<Option<Skipped>, Failure> {
         let (first, second) = if x.at < y.at { (x, y) } else { (y, x) };
-        let frame =
-            [anchor_value(first.anchor), anchor_value(second.anchor), group.clone(), Value::Graph(self.target)];
+        let frame = [
+            anchor_value(first.anchor),
+            anchor_value(second.anchor),
+            group.clone(),
+            Value::Graph(self.target),
+        ];
         for &(entry, when) in &self.rule.skips {
             if self.machine.test(entry, when, &frame)? {
-                return Ok(true);
+                return Ok(Some(Skipped { entry, when, frame }));
             }
         }
-        Ok(false)
+        Ok(None)
+    }
+
+    /// The `skip` entry that takes a pair out, if one does.
+    pub fn skip_of(&mut self, x: &Place, y: &Place) -> Result<Option<Skipped>, Failure> {
+        self.skipped_by(x, y, &group_value(self.symbols, x.group))
+    }
+
+    /// What the rule does with one pair by itself, were it not skipped. Nothing is isolated if the condition does
+    /// not hold.
+    pub fn try_one(&mut self, x: &Place, y: &Place) -> Result<([Value; 6], Vec<Isolated>), Failure> {
+        let group = group_value(self.symbols, x.group);
+        let frame = self.pair_frame(x, y, &group);
+        if let Some(when) = self.rule.when
+            && !self.machine.test(self.rule.entry, when, &frame)?
+        {
+            return Ok((frame, Vec::new()));
+        }
+        let isolated = self.act(&frame)?;
+        Ok((frame, isolated))
     }
 
     fn over_pairs(&mut self, group: u32, few: usize) -> Result<Vec<Verdict>, Failure> {
@@ -260,15 +308,21 @@ impl Search<'_, '_, '_> {
         Ok(sorted(found))
     }
 
+    /// The rule's condition, if it has one.
+    fn holds(&mut self, frame: &[Value]) -> Result<bool, Failure> {
+        let Some(when) = self.rule.when else { return Ok(true) };
+        #[cfg(test)]
+        super::search_tests::count();
+        self.machine.test(self.rule.entry, when, frame)
+    }
+
     /// {first, second, group, target, role 1, role 2}
     fn pair_frame(&self, x: &Place, y: &Place, group: &Value) -> [Value; 6] {
         let (first, second) = if x.at < y.at { (x.anchor, y.anchor) } else { (y.anchor, x.anchor) };
         let (one, two) = match &self.rule.form {
             Form::Group => (first, second),
             Form::Pair { last, role } => {
-                let plays = |anchor| {
-                    role.iter().any(|&mark| Marks::has(self.marks, anchor, mark))
-                };
+                let plays = |anchor| role.iter().any(|&mark| Marks::has(self.marks, anchor, mark));
                 let takes_second = if *last { plays(second) } else { !plays(first) };
                 if takes_second { (second, first) } else { (first, second) }
             }
@@ -283,21 +337,33 @@ impl Search<'_, '_, '_> {
         ]
     }
 
-    fn try_pair(&mut self, x: &Place, y: &Place, shown: (Sym, Sym), group: &Value, found: &mut Found) -> Result<(), Failure> {
+    fn try_pair(
+        &mut self,
+        x: &Place,
+        y: &Place,
+        shown: (Sym, Sym),
+        group: &Value,
+        found: &mut Found,
+    ) -> Result<(), Failure> {
         if self.skipped(x, y, group)? {
             return Ok(());
         }
         let frame = self.pair_frame(x, y, group);
-        if let Some(when) = self.rule.when
-            && !self.machine.test(self.rule.entry, when, &frame)?
-        {
+        if !self.holds(&frame)? {
             return Ok(());
         }
         self.apply(x, y, shown, &frame, found)
     }
 
     /// Runs the action on a pair whose condition holds.
-    fn apply(&mut self, x: &Place, y: &Place, shown: (Sym, Sym), frame: &[Value; 6], found: &mut Found) -> Result<(), Failure> {
+    fn apply(
+        &mut self,
+        x: &Place,
+        y: &Place,
+        shown: (Sym, Sym),
+        frame: &[Value; 6],
+        found: &mut Found,
+    ) -> Result<(), Failure> {
         let (first, second) = if x.at < y.at { (x, y) } else { (y, x) };
         let pair = Some((first.anchor, second.anchor));
         let shows = || vec![(x.anchor, shown.0), (y.anchor, shown.1)];
@@ -306,14 +372,26 @@ impl Search<'_, '_, '_> {
                 let value = self.machine.eval(self.rule.entry, target, frame)?;
                 if let Some(anchor) = value.as_anchor() {
                     let partner = if anchor == first.anchor { second.at } else { first.at };
-                    add(found, anchor, partner, || Verdict { anchor, pair, shows: shows(), reason, frame: frame.to_vec().into() });
+                    add(found, anchor, partner, || Verdict {
+                        anchor,
+                        pair,
+                        shows: shows(),
+                        reason,
+                        frame: frame.to_vec().into(),
+                    });
                 }
             }
             Action::Body => {
                 for one in self.act(frame)? {
                     let partner = if one.anchor == first.anchor { second.at } else { first.at };
                     let (anchor, reason) = (one.anchor, one.reason);
-                    add(found, anchor, partner, || Verdict { anchor, pair, shows: shows(), reason, frame: one.frame.clone() });
+                    add(found, anchor, partner, || Verdict {
+                        anchor,
+                        pair,
+                        shows: shows(),
+                        reason,
+                        frame: one.frame.clone(),
+                    });
                 }
             }
         }
@@ -346,7 +424,14 @@ impl Search<'_, '_, '_> {
     }
 
     /// The fast way: one look per pair of signatures.
-    fn by_classes(&mut self, xs: &[Place], ys: &[Place], shown: (Sym, Sym), group: &Value, found: &mut Found) -> Result<(), Failure> {
+    fn by_classes(
+        &mut self,
+        xs: &[Place],
+        ys: &[Place],
+        shown: (Sym, Sym),
+        group: &Value,
+        found: &mut Found,
+    ) -> Result<(), Failure> {
         let x_classes = self.classes(xs, group, false)?;
         let y_classes = self.classes(ys, group, false)?;
         for cx in 0..x_classes.members.len() {
@@ -357,7 +442,14 @@ impl Search<'_, '_, '_> {
         Ok(())
     }
 
-    fn class_pair(&mut self, xs: &[Place], ys: &[Place], shown: (Sym, Sym), group: &Value, found: &mut Found) -> Result<(), Failure> {
+    fn class_pair(
+        &mut self,
+        xs: &[Place],
+        ys: &[Place],
+        shown: (Sym, Sym),
+        group: &Value,
+        found: &mut Found,
+    ) -> Result<(), Failure> {
         let x_first = self.known(xs, ys, group)?;
         let y_first = self.known(ys, xs, group)?;
         if x_first == Known::Nothing && y_first == Known::Nothing {
@@ -366,7 +458,8 @@ impl Search<'_, '_, '_> {
         if x_first == Known::Other || y_first == Known::Other || matches!(self.rule.action, Action::Body) {
             for x in xs {
                 for y in ys {
-                    if x.at != y.at && !(found.contains_key(&x.anchor) && found.contains_key(&y.anchor)) {
+                    // Also if both are found already: the pair may isolate a third anchor.
+                    if x.at != y.at {
                         self.try_pair(x, y, shown, group, found)?;
                     }
                 }
@@ -383,11 +476,13 @@ impl Search<'_, '_, '_> {
             let classes = if ahead || behind { self.skip_classes(others, group)? } else { Vec::new() };
             for x in side.iter().filter(|x| !found.contains_key(&x.anchor)).copied().collect::<Vec<_>>() {
                 skip_class.clear();
-                for (y, &class) in others.iter().zip(&classes) {
-                    let counts = if x.at < y.at { ahead } else { y.at < x.at && behind };
-                    if !counts {
-                        continue;
-                    }
+                // `others` is in group order, so what stands before `x` and what behind it are two stretches.
+                let before = others.partition_point(|y| y.at < x.at);
+                let after = others.partition_point(|y| y.at <= x.at);
+                let before = if behind { 0..before } else { 0..0 };
+                let after = if ahead { after..others.len() } else { 0..0 };
+                for at in before.chain(after) {
+                    let (y, class) = (&others[at], classes[at]);
                     let skipped = match skip_class.get(&class) {
                         Some(&known) => known,
                         None => {
@@ -413,9 +508,7 @@ impl Search<'_, '_, '_> {
         let Some(x) = firsts.first() else { return Ok(Known::Nothing) };
         let Some(y) = seconds.iter().rev().find(|y| y.at > x.at) else { return Ok(Known::Nothing) };
         let frame = self.pair_frame(x, y, group);
-        if let Some(when) = self.rule.when
-            && !self.machine.test(self.rule.entry, when, &frame)?
-        {
+        if !self.holds(&frame)? {
             return Ok(Known::Nothing);
         }
         let Action::Isolate { target, .. } = self.rule.action else { return Ok(Known::Other) };
@@ -437,6 +530,10 @@ impl Search<'_, '_, '_> {
     fn classes(&mut self, places: &[Place], group: &Value, skip: bool) -> Result<Classes, Failure> {
         let rule = self.rule;
         let leaves = if skip { &rule.skip_leaves } else { &rule.leaves };
+        #[allow(
+            clippy::mutable_key_type,
+            reason = "what a value caches inside does not take part in its hash"
+        )]
         let mut numbers: FxHashMap<Vec<Value>, u32> = FxHashMap::default();
         let mut classes = Classes { of: Vec::with_capacity(places.len()), members: Vec::new() };
         for place in places {

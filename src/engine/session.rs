@@ -1,17 +1,19 @@
 //! A rule set with its database: the door for front ends.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::outcome::{Outcome, PassFailure};
 use super::queries::{At, Layer, symbols};
-use super::render::Renderer;
+use super::render::{Renderer, tell};
 use super::run::{PassResult, PassRun, run_pass};
-use crate::db::{self, Database, EntryName, Roots, RuleFile, RuleSet};
+use crate::db::{self, Database, Db, EntryName, Roots, RuleFile, RuleSet};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::eval::{Machine, NoHost, Value};
 use crate::lang::hir::Entry;
+use crate::lang::syntax::SourceItem;
 use crate::lang::syntax::ast::Kind;
 use crate::lang::{Diagnostic, Level};
 
@@ -59,6 +61,16 @@ pub enum RunError {
     Recursive(Sym),
 }
 
+impl std::fmt::Display for RunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RunError::Rules => f.write_str("the rules have errors"),
+            RunError::UnknownPass { name, .. } => write!(f, "there is no pass `{name}`"),
+            RunError::Recursive(name) => write!(f, "pipeline `{name}` contains itself"),
+        }
+    }
+}
+
 /// One entry, for lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntryInfo {
@@ -90,17 +102,33 @@ pub struct Request {
 pub struct Session {
     pub(super) db: Database,
     pub(super) rules: RuleSet,
+    /// The same files under other options, for tests: each kept, since inputs of the database are never freed.
+    benches: RefCell<BTreeMap<Options, RuleSet>>,
 }
+
+/// Values of options, and environment variables, as text by name.
+type Options = (BTreeMap<String, String>, BTreeMap<String, String>);
 
 /// One step of a flattened pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Step {
-    kind: Kind,
-    name: Sym,
+pub(super) struct Step {
+    pub kind: Kind,
+    pub name: Sym,
     /// The first step of a pipeline: counters start anew.
-    fresh: bool,
+    pub fresh: bool,
     /// The name under which the step's results are told: the pipeline it is part of, or its own.
-    told: Sym,
+    pub told: Sym,
+}
+
+/// Where the keyword of an item stands in its file: behind the documentation.
+pub(super) fn keyword(source: &SourceItem) -> usize {
+    let documentation = source.text.lines().take_while(|line| line.starts_with("///"));
+    source.start as usize + documentation.map(|line| line.len() + 1).sum::<usize>()
+}
+
+/// The line of a byte, counted from 1.
+pub(super) fn line(text: &str, at: usize) -> u32 {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() as u32 + 1
 }
 
 /// How deep pipelines may contain pipelines.
@@ -109,10 +137,27 @@ const NESTED_PIPELINES: usize = 16;
 impl Session {
     pub fn new(sources: RuleSources) -> Session {
         let db = Database::default();
-        let files = sources.files.into_iter().map(|(path, text, overlay)| RuleFile::new(&db, path, text.into(), overlay));
+        let files = sources
+            .files
+            .into_iter()
+            .map(|(path, text, overlay)| RuleFile::new(&db, path, text.into(), overlay));
         let files = files.collect::<Vec<_>>();
         let rules = RuleSet::new(&db, files, BTreeMap::new(), BTreeMap::new());
-        Session { db, rules }
+        Session { db, rules, benches: RefCell::default() }
+    }
+
+    /// A session over the same files with these options and this environment, and with no others.
+    pub(super) fn bench(
+        &self,
+        given: BTreeMap<String, String>,
+        environment: BTreeMap<String, String>,
+    ) -> Session {
+        let mut benches = self.benches.borrow_mut();
+        let key = (given, environment);
+        let rules = *benches.entry(key).or_insert_with_key(|(given, environment)| {
+            RuleSet::new(&self.db, self.rules.files(&self.db).clone(), given.clone(), environment.clone())
+        });
+        Session { db: self.db.clone(), rules, benches: RefCell::default() }
     }
 
     pub fn database(&self) -> &Database {
@@ -143,7 +188,7 @@ impl Session {
         if *self.rules.environment(&self.db) != environment {
             self.rules.set_environment(&mut self.db).to(environment);
         }
-        let complaints = &db::settings(&self.db, self.rules).1;
+        let complaints = db::settings(&self.db, self.rules);
         complaints.iter().map(|d| RuleDiagnostic { diagnostic: d.clone(), places: Vec::new() }).collect()
     }
 
@@ -155,8 +200,8 @@ impl Session {
             .collect()
     }
 
-    fn has_errors(&self) -> bool {
-        db::diagnostics(&self.db, self.rules).iter().any(|d| d.diagnostic.level == Level::Error)
+    pub(super) fn has_errors(&self) -> bool {
+        db::complaints(&self.db, self.rules).iter().any(|c| c.diagnostic.level == Level::Error)
     }
 
     /// All entries in order of file and place.
@@ -166,14 +211,12 @@ impl Session {
             let text = file.text(&self.db);
             let parsed = db::parsed(&self.db, file);
             // Items stand in order, so lines are counted from one to the next.
-            let (mut at, mut line) = (0, 1);
+            let (mut at, mut line) = (0, 1u32);
             for item in &parsed.items {
                 let Some(tree) = &item.item else { continue };
-                let keyword = item.source.start as usize
-                    + item.source.text.lines().take_while(|line| line.starts_with("///")).map(|l| l.len() + 1).sum::<usize>();
-                let keyword = keyword.clamp(at, text.len().max(at));
-                line += memchr::memchr_iter(b'\n', &text.as_bytes()[at..keyword]).count() as u32;
-                at = keyword;
+                let start = keyword(&item.source).clamp(at, text.len().max(at));
+                line += memchr::memchr_iter(b'\n', &text.as_bytes()[at..start]).count() as u32;
+                at = start;
                 entries.push(EntryInfo {
                     kind: tree.kind,
                     name: crate::lang::check::title(tree),
@@ -206,7 +249,10 @@ impl Session {
     /// Names that can be run, in declaration order.
     pub fn runnable(&self) -> Vec<Sym> {
         let live = db::live(&self.db, self.rules);
-        [Kind::Pipeline, Kind::Pass, Kind::Chain, Kind::Lint, Kind::Order].into_iter().flat_map(|kind| live.names(kind)).collect()
+        [Kind::Pipeline, Kind::Pass, Kind::Chain, Kind::Lint, Kind::Order]
+            .into_iter()
+            .flat_map(|kind| live.names(kind))
+            .collect()
     }
 
     /// The symbol table of a graph as target, by the first `symbols` entry.
@@ -217,7 +263,7 @@ impl Session {
         let name = db::live(&self.db, self.rules).names(Kind::Symbols).next().unwrap_or_default();
         let layer = Layer::new(&self.db, At::new(&self.db, snapshot.clone()), name, graph);
         symbols(&self.db, self.rules, layer)
-            .map_err(|failure| Renderer::new(self, snapshot).failure(name, &failure))
+            .map_err(|failure| Renderer::new(&self.db, self.rules, snapshot).failure(name, &failure))
     }
 
     /// Runs passes one after the other. A pass that fails leaves the graph as it was, and ends the run.
@@ -225,48 +271,47 @@ impl Session {
     /// # Errors
     /// The rule set has errors, or a name is unknown.
     pub fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError> {
+        self.run_seen(snapshot, request, |_, _, _| ())
+    }
+
+    /// [`Session::run`]; `see` gets each step with the snapshot before it and what it left, before that is told.
+    pub(super) fn run_seen(
+        &self,
+        snapshot: &Snapshot,
+        request: &Request,
+        mut see: impl FnMut(Step, &Snapshot, &PassResult),
+    ) -> Result<Outcome, RunError> {
+        if self.has_errors() {
+            return Err(RunError::Rules);
+        }
         let mut outcome = Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: Vec::new() };
-        for (step, result) in self.results(snapshot, request)? {
-            let before = outcome.after.clone();
-            let told = Renderer::new(self, &before).step(step.told, &before, result);
+        let mut counters = Vec::new();
+        for step in self.steps(request)? {
+            if step.fresh {
+                counters.clear();
+            }
+            let at = At::new(&self.db, outcome.after.clone());
+            let (graph, node) = (request.graph, request.node);
+            let run = PassRun::new(&self.db, at, step.kind, step.name, graph, node, counters);
+            let told = tell(&self.db, self.rules, run, step.told);
+            let result = run_pass(&self.db, self.rules, run);
+            see(step, &outcome.after, result);
+            counters = result.counters.clone();
             outcome.after = told.after.clone();
-            outcome.steps.push(told);
+            outcome.steps.push(told.clone());
+            if told.failure.is_some() {
+                break;
+            }
         }
         Ok(outcome)
     }
 
-    /// The remembered results of each step, unrendered.
-    fn results(&self, snapshot: &Snapshot, request: &Request) -> Result<Vec<(Step, &PassResult)>, RunError> {
-        if self.has_errors() {
-            return Err(RunError::Rules);
-        }
-        let mut results = Vec::new();
-        let mut at = snapshot.clone();
-        let mut counters = Vec::new();
-        let order = if request.sort { db::live(&self.db, self.rules).names(Kind::Order).next() } else { None };
+    /// What a request runs, in order.
+    pub(super) fn steps(&self, request: &Request) -> Result<Vec<Step>, RunError> {
+        let order =
+            if request.sort { db::live(&self.db, self.rules).names(Kind::Order).next() } else { None };
         let sort = order.map(|name| Step { kind: Kind::Order, name, fresh: true, told: name });
-        for step in sort.into_iter().chain(self.flatten(&request.steps)?) {
-            if step.fresh {
-                counters.clear();
-            }
-            let run = PassRun::new(
-                &self.db,
-                At::new(&self.db, at.clone()),
-                step.kind,
-                step.name,
-                request.graph,
-                request.node,
-                counters.clone(),
-            );
-            let result = run_pass(&self.db, self.rules, run);
-            at = result.after.clone();
-            counters = result.counters.clone();
-            results.push((step, result));
-            if result.failure.is_some() {
-                break;
-            }
-        }
-        Ok(results)
+        Ok(sort.into_iter().chain(self.flatten(&request.steps)?).collect())
     }
 
     /// Passes in order, pipelines taken apart, steps left out whose condition does not hold.
@@ -280,13 +325,21 @@ impl Session {
         Ok(steps)
     }
 
-    fn expand(&self, name: Sym, told: Option<Sym>, steps: &mut Vec<Step>, depth: usize) -> Result<(), RunError> {
+    fn expand(
+        &self,
+        name: Sym,
+        told: Option<Sym>,
+        steps: &mut Vec<Step>,
+        depth: usize,
+    ) -> Result<(), RunError> {
         if depth > NESTED_PIPELINES {
             return Err(RunError::Recursive(name));
         }
         let live = db::live(&self.db, self.rules);
         let has = |kind| !live.keys(kind, name).is_empty();
-        if let Some(kind) = [Kind::Pass, Kind::Chain, Kind::Lint, Kind::Order].into_iter().find(|&kind| has(kind)) {
+        if let Some(kind) =
+            [Kind::Pass, Kind::Chain, Kind::Lint, Kind::Order].into_iter().find(|&kind| has(kind))
+        {
             steps.push(Step { kind, name, fresh: told.is_none(), told: told.unwrap_or(name) });
             return Ok(());
         }
@@ -304,7 +357,12 @@ impl Session {
             // A pipeline of pipelines tells the inner names.
             let leaf = live.keys(Kind::Pipeline, inner).is_empty();
             let only_leaves = self.pipeline(name).iter().all(|n| live.keys(Kind::Pipeline, *n).is_empty());
-            self.expand(inner, if leaf && only_leaves && depth > 0 { Some(name) } else { None }, steps, depth + 1)?;
+            self.expand(
+                inner,
+                if leaf && only_leaves && depth > 0 { Some(name) } else { None },
+                steps,
+                depth + 1,
+            )?;
         }
         if let Some(step) = steps.get_mut(first) {
             step.fresh = true;
@@ -329,12 +387,17 @@ impl Session {
     fn pipeline(&self, name: Sym) -> Vec<Sym> {
         let linked = db::program(&self.db, self.rules, Roots::of(&self.db, [(Kind::Pipeline, name)]));
         let Some(id) = linked.0.entry(Kind::Pipeline, name) else { return Vec::new() };
-        let Some(hir) = db::entry(&self.db, self.rules, EntryName::new(&self.db, Kind::Pipeline, name)) else {
+        let Some(hir) = db::entry(&self.db, self.rules, EntryName::new(&self.db, Kind::Pipeline, name))
+        else {
             return Vec::new();
         };
         let Entry::Pipeline { steps, .. } = &*hir else { return Vec::new() };
         let empty = crate::graph::Builder::default().finish();
         let mut machine = Machine::over(&linked.0, &NoHost, &empty, GraphId::ROOT);
+        machine.set_tally(self.db.tally());
+        if let Some(tally) = self.db.tally() {
+            tally.reach((Kind::Pipeline, name));
+        }
         steps
             .iter()
             .filter(|(_, condition)| condition.is_none_or(|c| machine.test(id, c, &[]).unwrap_or(false)))

@@ -13,7 +13,11 @@ use crate::lang::hir::{Body, Entry, Expr, ExprId, Local};
 use crate::lang::syntax::ast::Kind;
 
 /// The slots of a pair frame that hold an anchor: first, second, role 1, role 2.
-pub const SIDE_SLOTS: [Local; 4] = [0, 1, 4, 5];
+const SIDE_SLOTS: [Local; 4] = [0, 1, 4, 5];
+
+/// Slots of the frame of a `skip` or `default always` entry, and of a checker of pairs, which has roles.
+pub const PAIR_FRAME: Local = 4;
+pub const ROLE_FRAME: Local = 6;
 
 /// What an expression depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -59,18 +63,28 @@ impl Functions for FxHashMap<(Kind, Sym), std::sync::Arc<Entry>> {
     }
 }
 
-/// The leaves of `roots` in the body of a pair rule, each once, in order of appearance.
-pub fn leaves(body: &Body, roots: &[ExprId], functions: &dyn Functions) -> Vec<Leaf> {
-    let mut origins = vec![None; 6];
-    for (side, slot) in (0u8..).zip(SIDE_SLOTS) {
-        origins[slot as usize] = Some(Origin::Side(side));
-    }
-    for slot in [2, 3] {
-        origins[slot as usize] = Some(Origin::Context(slot));
-    }
+/// What of a pair rule is asked for a pair: its condition, and which anchor it isolates.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    pub condition: Option<ExprId>,
+    pub target: Option<ExprId>,
+}
+
+/// The leaves of a pair rule, each once, in order of appearance. `provided`: how many slots of its frame hold what the
+/// search hands in; those behind are bound by the body itself.
+pub fn leaves(body: &Body, provided: Local, asked: Asked, functions: &dyn Functions) -> Vec<Leaf> {
+    let origin = |slot: Local| match (0u8..).zip(SIDE_SLOTS).find(|(_, side_slot)| *side_slot == slot) {
+        Some((side, _)) => Origin::Side(side),
+        None => Origin::Context(slot),
+    };
+    let origins: Vec<Option<Origin>> = (0..provided).map(|slot| Some(origin(slot))).collect();
     let mut walk = Walk { functions, found: Vec::new(), seen: FxHashSet::default() };
-    for &root in roots {
-        walk.visit(&Scope { function: None, body, origins: &origins }, root);
+    let scope = Scope { function: None, body, origins: &origins };
+    if let Some(condition) = asked.condition {
+        walk.visit(&scope, condition);
+    }
+    if let Some(target) = asked.target {
+        walk.target(&scope, target);
     }
     walk.found
 }
@@ -109,6 +123,41 @@ impl Scope<'_> {
 }
 
 impl Walk<'_> {
+    /// An expression whose value is one of the two anchors. Which of the two is all that matters, so an anchor of the
+    /// pair that stands for itself tells nobody apart.
+    fn target(&mut self, scope: &Scope<'_>, expr: ExprId) {
+        let Some(node) = scope.body.exprs.get(expr as usize) else { return };
+        match node {
+            Expr::Local(local)
+                if matches!(scope.origins.get(*local as usize), Some(Some(Origin::Side(_)))) => {}
+            Expr::If { condition, then, otherwise } => {
+                self.visit(scope, *condition);
+                self.target(scope, *then);
+                self.target(scope, *otherwise);
+            }
+            Expr::First { cases, otherwise } => {
+                for (condition, value) in cases {
+                    self.visit(scope, *condition);
+                    self.target(scope, *value);
+                }
+                otherwise.iter().for_each(|&value| self.target(scope, value));
+            }
+            Expr::Let { value, body, .. } => {
+                self.visit(scope, *value);
+                self.target(scope, *body);
+            }
+            Expr::Call { function, args, .. } => {
+                match (self.functions.function(*function), self.plain(scope, args)) {
+                    (Some(Entry::Fn { body, value, .. }), Some(origins)) => {
+                        self.target(&Scope { function: Some(*function), body, origins: &origins }, *value);
+                    }
+                    _ => self.visit(scope, expr),
+                }
+            }
+            _ => self.visit(scope, expr),
+        }
+    }
+
     fn visit(&mut self, scope: &Scope<'_>, expr: ExprId) {
         let deps = scope.deps(expr, &mut Vec::new());
         if deps.sides == 0 {

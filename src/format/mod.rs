@@ -18,6 +18,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 pub use error::{FormatError, FormatWarning, Place, Warnings};
+pub use ge::BOOKKEEPING;
 pub use gzip::inflate;
 pub use wire::{DEPTH_LIMIT, Field, Fields, Wire, Writer};
 

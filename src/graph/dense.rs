@@ -214,7 +214,7 @@ impl Dense {
 
     /// The graph that lists `node`; `None` for a removed node.
     pub fn graph_of(&self, node: NodeId) -> Option<GraphId> {
-        Some(self.rows.graph[node.0 as usize]).filter(|&g| g != NONE).map(GraphId)
+        self.rows.graph.get(node.0 as usize).copied().filter(|&g| g != NONE).map(GraphId)
     }
 
     /// Subgraph instances of `node` in instance order.

@@ -37,7 +37,7 @@ pub struct NodeDetail {
     pub output_i: Box<[i64]>,
     pub workspace: Box<[i64]>,
     pub workspace_bytes: Box<[i64]>,
-    pub is_input_const: Box<[bool]>,
+    pub const_inputs: Box<[bool]>,
     /// `subgraph_name` as written, empty entries included, when it says more than `Node::subgraphs`.
     pub subgraph_name: Box<[Arc<str>]>,
     /// How many `input_desc` / `output_desc` the file had, when that differs from the slots.
@@ -53,7 +53,7 @@ pub struct Port {
     pub desc: Arc<TensorDesc>,
 }
 
-/// The ports of one direction. Nodes have few ports, but a NetOutput or a concat can have 100 000,
+/// The ports of one direction. Nodes have few ports, but one that collects results can have 100 000,
 /// and an edit of one port must not copy all.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ports {

@@ -8,11 +8,16 @@ use super::{Anchor, State};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GroupId(pub u32);
 
+/// An anchor as one number: equal anchors have equal keys. Tables of anchors are large, and hashing one number is cheap.
+fn key(anchor: Anchor) -> u64 {
+    u64::from(anchor.node().0) << 32 | u64::from(anchor.index()) << 1 | u64::from(anchor.is_in())
+}
+
 /// Groups under construction: union by size with kept order.
 #[derive(Clone, Debug, Default)]
 pub struct SymbolsBuilder {
     /// Group number per anchor; merged groups are forwarded.
-    of: FxHashMap<Anchor, u32>,
+    of: FxHashMap<u64, u32>,
     forward: Vec<u32>,
     /// Members in order; empty for a group that was merged away. The founder names the group.
     members: Vec<Vec<Anchor>>,
@@ -37,7 +42,7 @@ impl SymbolsBuilder {
     }
 
     fn find(&mut self, anchor: Anchor) -> Option<u32> {
-        let mut group = *self.of.get(&anchor)?;
+        let mut group = *self.of.get(&key(anchor))?;
         while self.forward[group as usize] != group {
             let next = self.forward[group as usize];
             self.forward[group as usize] = self.forward[next as usize];
@@ -47,7 +52,7 @@ impl SymbolsBuilder {
     }
 
     pub fn is_registered(&self, anchor: Anchor) -> bool {
-        self.of.contains_key(&anchor)
+        self.of.contains_key(&key(anchor))
     }
 
     /// Members of the anchor's group so far; 0 if it has none.
@@ -69,7 +74,7 @@ impl SymbolsBuilder {
         self.forward.push(group);
         self.members.push(vec![anchor]);
         self.founders.push(anchor);
-        self.of.insert(anchor, group);
+        self.of.insert(key(anchor), group);
         Ok(())
     }
 
@@ -81,7 +86,7 @@ impl SymbolsBuilder {
             Some(_) => Err(SymbolError::TwoSymbols(anchor)),
             None => {
                 self.members[group as usize].push(anchor);
-                self.of.insert(anchor, group);
+                self.of.insert(key(anchor), group);
                 Ok(())
             }
         }
@@ -130,7 +135,7 @@ pub struct Group {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Symbols {
     groups: Vec<Group>,
-    of: FxHashMap<Anchor, GroupId>,
+    of: FxHashMap<u64, GroupId>,
 }
 
 impl Symbols {
@@ -140,7 +145,7 @@ impl Symbols {
         of.reserve(groups.iter().map(|g| g.members.len()).sum());
         for (id, group) in (0u32..).zip(&groups) {
             for &anchor in &group.members {
-                of.entry(anchor).or_insert(GroupId(id));
+                of.entry(key(anchor)).or_insert(GroupId(id));
             }
         }
         Symbols { groups, of }
@@ -155,7 +160,7 @@ impl Symbols {
     }
 
     pub fn group_of(&self, anchor: Anchor) -> Option<GroupId> {
-        self.of.get(&anchor).copied()
+        self.of.get(&key(anchor)).copied()
     }
 
     /// A table with one group: that of `a` followed by that of `b`, named as that of `a`

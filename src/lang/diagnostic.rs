@@ -82,13 +82,17 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     if word.len() > LONGEST {
         return None;
     }
-    let limit = (word.chars().count() / 3).max(1);
+    let length = word.chars().count();
+    let limit = (length / 3).max(1);
+    // In a word of two letters a slip leaves little to go by: `it` is not `If`.
+    let alike =
+        |d: usize, candidate: &str| length > 2 || d == 0 || candidate.chars().next() == word.chars().next();
     candidates
         .into_iter()
         // A character has at most four bytes.
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= 4 * limit)
         .map(|candidate| (distance(word, candidate), candidate))
-        .filter(|(d, _)| *d <= limit)
+        .filter(|(d, candidate)| *d <= limit && alike(*d, candidate))
         .min()
         .map(|(_, candidate)| candidate)
 }
@@ -124,5 +128,8 @@ mod tests {
         assert_eq!(did_you_mean("Daat", words), Some("Data"));
         assert_eq!(did_you_mean("Relu", words), None);
         assert_eq!(did_you_mean(&"x".repeat(1 << 20), words), None);
+        assert_eq!(did_you_mean("it", ["If"]), None);
+        assert_eq!(did_you_mean("if", ["If"]), Some("If"));
+        assert_eq!(did_you_mean("W2", ["W1"]), Some("W1"));
     }
 }

@@ -161,6 +161,7 @@ facts! {
     StrSplit: Str."split"(Str) -> Strs, "the pieces between separators";
     StrTrim: Str."trim"() -> Str, "without spaces at both ends";
     StrToInt: Str."to_int"() -> OptInt, "the decimal integer that the whole text spells";
+    IntToStr: Int."to_str"() -> Str, "the decimal digits";
     IntAbs: Int."abs"() -> Int, "the absolute value";
     IntMin: Int."min"(Int) -> Int, "the smaller of two";
     IntMax: Int."max"(Int) -> Int, "the larger of two";

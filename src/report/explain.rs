@@ -8,7 +8,9 @@ use std::fmt::Write;
 use super::human::{Human, Paint};
 use super::place::{Names, in_graph};
 use super::rules::Rules;
-use crate::engine::explain::{AnchorStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory};
+use crate::engine::explain::{
+    AnchorStory, ChainStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory,
+};
 use crate::graph::Sym;
 
 /// Width that the text of a step is padded to, so that values stand below each other.
@@ -17,13 +19,30 @@ const STEP_WIDTH: usize = 56;
 /// Draws all stories, an empty line between two.
 pub fn draw(explanation: &Explanation, rules: &Rules, names: Names<'_>, human: &Human) -> String {
     let mut out = String::new();
+    for story in &explanation.chains {
+        part(&mut out);
+        draw_chain(story, rules, names, human, &mut out);
+    }
     for story in &explanation.anchors {
-        if !out.is_empty() {
-            out.push('\n');
-        }
+        part(&mut out);
         draw_story(story, rules, names, human, &mut out);
     }
     out
+}
+
+fn part(out: &mut String) {
+    if !out.is_empty() {
+        out.push('\n');
+    }
+}
+
+fn draw_chain(story: &ChainStory, rules: &Rules, names: Names<'_>, human: &Human, out: &mut String) {
+    let title = human.paint(Paint::Strong, &names.anchor(&story.place));
+    let _ = writeln!(out, "{title}  {}{}", story.place.op.as_str(), in_graph(&story.place.graph));
+    let _ = writeln!(out, "  {}: {}", rules.describe(&story.rule), story.outcome);
+    for requirement in &story.requirements {
+        draw_held(requirement.name, requirement.holds, &requirement.steps, human, out);
+    }
 }
 
 // Writing to a `String` cannot fail, so results of `write!` are not looked at in here.
@@ -33,16 +52,21 @@ fn draw_story(story: &AnchorStory, rules: &Rules, names: Names<'_>, human: &Huma
     if !story.outcome.is_empty() {
         let _ = writeln!(out, "  {}", story.outcome);
     }
+    draw_steps(&story.steps, human, out);
     draw_symbol(story, names, human, out);
-    if !story.marks.is_empty() {
+    // What holds first: it is what the rules go by.
+    let (held, missing): (Vec<_>, Vec<_>) = story.marks.iter().partition(|mark| mark.holds);
+    if !held.is_empty() {
         heading(human, "marks", out);
-        // What holds first: it is what the rules below go by.
-        let (held, missing): (Vec<_>, Vec<_>) = story.marks.iter().partition(|mark| mark.holds);
-        held.into_iter().chain(missing).for_each(|mark| draw_mark(mark, human, out));
+        held.into_iter().for_each(|mark| draw_held(mark.mark, true, &mark.steps, human, out));
     }
     if !story.verdicts.is_empty() {
         heading(human, "rules", out);
         story.verdicts.iter().for_each(|verdict| draw_verdict(verdict, rules, names, human, out));
+    }
+    if !missing.is_empty() {
+        heading(human, "other marks", out);
+        draw_missing(&missing, human, out);
     }
 }
 
@@ -53,7 +77,7 @@ fn heading(human: &Human, text: &str, out: &mut String) {
 fn draw_symbol(story: &AnchorStory, names: Names<'_>, human: &Human, out: &mut String) {
     let Some((symbol, size)) = &story.symbol else { return };
     let others = size.saturating_sub(1);
-    heading(human, "memory", out);
+    heading(human, "shared memory", out);
     let shared = match others {
         0 => "shared with no other anchor".to_owned(),
         1 => "shared with 1 other anchor".to_owned(),
@@ -72,23 +96,44 @@ fn draw_symbol(story: &AnchorStory, names: Names<'_>, human: &Human, out: &mut S
     }
 }
 
-fn draw_mark(mark: &MarkStory, human: &Human, out: &mut String) {
-    let sign = if mark.holds { human.paint(Paint::Good, "✓") } else { human.paint(Paint::Faint, "✗") };
-    let _ = writeln!(out, "    {sign} {}", mark.mark.as_str());
-    draw_steps(&mark.steps, human, out);
+/// A line a mark: the steps that no other step explains.
+fn draw_missing(marks: &[&MarkStory], human: &Human, out: &mut String) {
+    let width = marks.iter().map(|mark| mark.mark.as_str().chars().count()).max().unwrap_or(0);
+    for mark in marks {
+        let last = mark
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(at, step)| mark.steps.get(at + 1).is_none_or(|next| next.depth <= step.depth));
+        let reasons: Vec<String> =
+            last.map(|(_, step)| format!("{} = {}", on_one_line(&step.source), step.value)).collect();
+        let line = format!("{:width$}  {}", mark.mark.as_str(), reasons.join(", "));
+        let _ = writeln!(out, "    {} {}", human.paint(Paint::Faint, "✗"), line.trim_end());
+    }
+}
+
+fn draw_held(name: Sym, holds: bool, steps: &[TraceStep], human: &Human, out: &mut String) {
+    let sign = if holds { human.paint(Paint::Good, "✓") } else { human.paint(Paint::Faint, "✗") };
+    let _ = writeln!(out, "    {sign} {}", name.as_str());
+    draw_steps(steps, human, out);
 }
 
 fn draw_verdict(story: &VerdictStory, rules: &Rules, names: Names<'_>, human: &Human, out: &mut String) {
     let (paint, word) = match story.verdict {
         Verdict::Isolated => (Paint::Error, "isolates this anchor"),
         Verdict::PartnerIsolated => (Paint::Warning, "isolates the other"),
-        Verdict::Never => (Paint::Good, "never conflicts"),
+        Verdict::OthersIsolated => (Paint::Warning, "isolates others"),
+        Verdict::Never => (Paint::Good, "no conflict"),
         Verdict::Skipped => (Paint::Faint, "not looked at"),
         Verdict::NoConflict => (Paint::Good, "no conflict"),
     };
-    let partner = match &story.partner {
-        Some(place) => format!(" with `{}`", names.anchor(place)),
-        None => " over the group".to_owned(),
+    let partner = match (&story.partner, &story.beside) {
+        (Some(one), Some(other)) => format!(" for `{}` with `{}`", names.anchor(one), names.anchor(other)),
+        (Some(place), None) if story.more > 0 => {
+            format!(" with `{}` and {} more of type {}", names.anchor(place), story.more, place.op.as_str())
+        }
+        (Some(place), None) => format!(" with `{}`", names.anchor(place)),
+        (None, _) => " over the group".to_owned(),
     };
     let _ = writeln!(out, "    {}: {}{partner}", human.paint(paint, word), rules.describe(&story.rule));
     if let Some(reason) = &story.reason {
@@ -97,20 +142,31 @@ fn draw_verdict(story: &VerdictStory, rules: &Rules, names: Names<'_>, human: &H
     draw_steps(&story.steps, human, out);
 }
 
+/// The text of an expression may span lines in its file.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn draw_steps(steps: &[TraceStep], human: &Human, out: &mut String) {
+    let mut before = "";
     for step in steps {
-        // The text of an expression may span lines in its file.
-        let source = step.source.split_whitespace().collect::<Vec<_>>().join(" ");
+        let source = on_one_line(&step.source);
         let indent = 8 + 2 * step.depth.min(12) as usize;
         let width = STEP_WIDTH.saturating_sub(indent);
-        let at = human.paint(Paint::Faint, &step.at);
-        let _ = writeln!(out, "{:indent$}{source:width$} = {}  {at}", "", step.value);
+        let _ = write!(out, "{:indent$}{source:width$} = {}", "", step.value);
+        // One place is said once.
+        if step.at != before {
+            let _ = write!(out, "  {}", human.paint(Paint::Faint, &step.at));
+        }
+        out.push('\n');
+        before = &step.at;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::explain::RequirementStory;
     use crate::lang::syntax::ast::Kind;
     use crate::report::{Style, testing};
 
@@ -129,7 +185,15 @@ mod tests {
             sharers: vec![(testing::place(&graph, "c", Some("out0"), ""), vec![Sym::new("FIXED_OUT")])],
             hidden: 3,
             marks: vec![
-                MarkStory { mark: Sym::new("NORMAL"), holds: false, steps: Vec::new() },
+                MarkStory {
+                    mark: Sym::new("NORMAL"),
+                    holds: false,
+                    steps: vec![
+                        step(0, "is_normal(a)", "false"),
+                        step(1, "a and\n b", "false"),
+                        step(0, "c", "none"),
+                    ],
+                },
                 MarkStory {
                     mark: Sym::new("USER_OUT"),
                     holds: true,
@@ -141,29 +205,49 @@ mod tests {
                     rule: testing::rule(Kind::Checker, "user_out_and_fixed_out"),
                     partner: Some(testing::place(&graph, "c", Some("out0"), "")),
                     verdict: Verdict::Isolated,
+                    beside: None,
+                    more: 2,
                     reason: Some("c would be overwritten".into()),
                     steps: vec![step(0, "is_static(target.root)", "true"), step(1, "a and b", "false")],
                 },
                 VerdictStory {
                     rule: testing::rule(Kind::Checker, "unknown_here"),
                     partner: None,
+                    beside: None,
+                    more: 0,
                     verdict: Verdict::NoConflict,
                     reason: None,
                     steps: Vec::new(),
                 },
             ],
             outcome: "isolated: `copy_0` was inserted before it".into(),
+            steps: Vec::new(),
+        };
+        let chain = ChainStory {
+            rule: testing::rule(Kind::Checker, "user_out_and_fixed_out"),
+            place: testing::place(&graph, "c", None, ""),
+            requirements: vec![RequirementStory {
+                name: Sym::new("aligned"),
+                holds: false,
+                steps: vec![step(0, "i.bytes % 32 == 0", "false (4)")],
+            }],
+            outcome: "kept as it is: input 0 is odd".into(),
         };
         let human = Human::new(Style { color: false, width: None });
-        let explanation = Explanation { anchors: vec![story] };
+        let explanation = Explanation { chains: vec![chain], anchors: vec![story] };
         let text = draw(&explanation, &testing::rules(), Names::new(&graph, &graph), &human);
         assert_eq!(
             text,
             "\
+c  Fixed in graph `main`
+  checker user_out_and_fixed_out (rules.anchor:227): kept as it is: input 0 is odd
+    ✗ aligned
+        i.bytes % 32 == 0                                = false (4)  rules.anchor:4
+
 no:in0  Sink in graph `main`
   isolated: `copy_0` was inserted before it
 
-  memory
+  shared memory
     symbol `c_out_0`, shared with 4 other anchors
       c:out0  Fixed             FIXED_OUT
       and 3 more
@@ -171,14 +255,16 @@ no:in0  Sink in graph `main`
   marks
     ✓ USER_OUT
         graph == target                                  = true  rules.anchor:4
-    ✗ NORMAL
 
   rules
-    isolates this anchor: checker user_out_and_fixed_out (rules.anchor:227) with `c:out0`
+    isolates this anchor: checker user_out_and_fixed_out (rules.anchor:227) with `c:out0` and 2 more of type Fixed
         because c would be overwritten
         is_static(target.root)                           = true  rules.anchor:4
-          a and b                                        = false  rules.anchor:4
+          a and b                                        = false
     no conflict: checker unknown_here over the group
+
+  other marks
+    ✗ NORMAL  a and b = false, c = none
 "
         );
     }

@@ -21,7 +21,9 @@ use super::complaint::{Below, Complaint};
 use super::place::side_index;
 use super::rules::{Rules, kind_word};
 use super::summary::Summary;
-use crate::engine::explain::{AnchorStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory};
+use crate::engine::explain::{
+    AnchorStory, ChainStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory,
+};
 use crate::engine::outcome::{AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
 use crate::graph::Sym;
 use crate::lang::Level;
@@ -316,6 +318,8 @@ struct StoryJson<'a> {
     marks: Vec<MarkJson<'a>>,
     verdicts: Vec<VerdictJson<'a>>,
     outcome: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<StepJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -343,6 +347,10 @@ struct VerdictJson<'a> {
     rule: RuleJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     partner: Option<PlaceJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<PlaceJson<'a>>,
+    /// Partners of the same operator type that the rule says the same of.
+    more: usize,
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
@@ -369,6 +377,7 @@ fn verdict_word(verdict: Verdict) -> &'static str {
         Verdict::NoConflict => "no_conflict",
         Verdict::Isolated => "isolated",
         Verdict::PartnerIsolated => "partner_isolated",
+        Verdict::OthersIsolated => "others_isolated",
     }
 }
 
@@ -380,6 +389,8 @@ fn verdict<'a>(story: &'a VerdictStory, rules: &'a Rules) -> VerdictJson<'a> {
     VerdictJson {
         rule: rule(&story.rule, rules),
         partner: story.partner.as_ref().map(place),
+        beside: story.beside.as_ref().map(place),
+        more: story.more,
         verdict: verdict_word(story.verdict),
         reason: story.reason.as_deref(),
         steps: steps(&story.steps),
@@ -400,12 +411,44 @@ fn story<'a>(story: &'a AnchorStory, rules: &'a Rules) -> StoryJson<'a> {
         marks: story.marks.iter().map(mark).collect(),
         verdicts: story.verdicts.iter().map(|v| verdict(v, rules)).collect(),
         outcome: &story.outcome,
+        steps: steps(&story.steps),
     }
 }
 
-/// An explanation, one line an anchor.
+#[derive(Serialize)]
+struct ChainJson<'a> {
+    rule: RuleJson<'a>,
+    #[serde(flatten)]
+    place: PlaceJson<'a>,
+    requirements: Vec<RequirementJson<'a>>,
+    outcome: &'a str,
+}
+
+#[derive(Serialize)]
+struct RequirementJson<'a> {
+    name: &'static str,
+    holds: bool,
+    steps: Vec<StepJson<'a>>,
+}
+
+fn chain<'a>(story: &'a ChainStory, rules: &'a Rules) -> ChainJson<'a> {
+    let requirements = story.requirements.iter().map(|requirement| RequirementJson {
+        name: requirement.name.as_str(),
+        holds: requirement.holds,
+        steps: steps(&requirement.steps),
+    });
+    ChainJson {
+        rule: rule(&story.rule, rules),
+        place: place(&story.place),
+        requirements: requirements.collect(),
+        outcome: &story.outcome,
+    }
+}
+
+/// An explanation, one line a chain, then one line an anchor.
 pub fn explanation(explanation: &Explanation, rules: &Rules) -> String {
-    explanation.anchors.iter().map(|anchor| line(&story(anchor, rules))).collect()
+    let chains = explanation.chains.iter().map(|story| line(&chain(story, rules)));
+    chains.chain(explanation.anchors.iter().map(|anchor| line(&story(anchor, rules)))).collect()
 }
 
 #[cfg(test)]

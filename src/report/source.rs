@@ -105,7 +105,8 @@ impl SourceCode for Source {
         } else {
             self.lines.get(last.saturating_add(after).saturating_add(1)).copied().unwrap_or(self.text.len())
         };
-        let end = if end.saturating_sub(wanted.end) > LONG { self.clamp(0..wanted.end + LONG).end } else { end };
+        let end =
+            if end.saturating_sub(wanted.end) > LONG { self.clamp(0..wanted.end + LONG).end } else { end };
         let last = self.line_of(end.saturating_sub(1).max(wanted.start));
         Ok(Box::new(MietteSpanContents::new_named(
             self.name.clone(),

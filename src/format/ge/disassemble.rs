@@ -277,7 +277,7 @@ impl<'s> Writer<'s> {
         let stale = |detail: &NodeDetail| {
             let by_slot = !(detail.input_name.is_empty()
                 && detail.input_i.is_empty()
-                && detail.is_input_const.is_empty());
+                && detail.const_inputs.is_empty());
             !detail.src_name.is_empty() || !detail.src_index.is_empty() || slots_changed && by_slot
         };
         if let Some(detail) = op.detail.as_mut().filter(|detail| stale(detail)) {
@@ -287,7 +287,7 @@ impl<'s> Writer<'s> {
             if slots_changed {
                 detail.input_name = Box::default();
                 detail.input_i = Box::default();
-                detail.is_input_const = Box::default();
+                detail.const_inputs = Box::default();
             }
         }
     }

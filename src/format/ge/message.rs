@@ -88,7 +88,7 @@ impl DetailFields {
             output_i: self.output_i.into(),
             workspace: self.workspace.into(),
             workspace_bytes: self.workspace_bytes.into(),
-            is_input_const: self.is_input_const.into(),
+            const_inputs: self.is_input_const.into(),
             extra: self.extra,
             ..NodeDetail::default()
         }

@@ -19,6 +19,16 @@ mod unknown;
 use std::sync::Arc;
 
 pub use om::MAGIC as OM_MAGIC;
+
+/// Attributes that readers, writers and sorts keep for themselves: no two results differ in them alone.
+pub const BOOKKEEPING: [&str; 6] = [
+    "_input_name_key",
+    "_input_name_value",
+    "_output_name_key",
+    "_output_name_value",
+    edges::PEER_INDEX,
+    "input_name_idx_key",
+];
 /// What the reader of the other kind of text dump builds on.
 pub(super) use {
     desc::compression,

@@ -237,7 +237,7 @@ pub(super) fn set_node_field(detail: &mut NodeDetail, field: &str, value: &AttrV
         "output_i" => detail.output_i = ints(value)?,
         "workspace" => detail.workspace = ints(value)?,
         "workspace_bytes" => detail.workspace_bytes = ints(value)?,
-        "is_input_const" => detail.is_input_const = bools(value)?,
+        "is_input_const" => detail.const_inputs = bools(value)?,
         "subgraph_name" => detail.subgraph_name = texts(value)?,
         "input_desc_count" => detail.input_desc_count = Some(count(value)?),
         "output_desc_count" => detail.output_desc_count = Some(count(value)?),
@@ -259,7 +259,7 @@ pub(super) fn node_fields(detail: &NodeDetail) -> Fields {
     fields.ints("output_i", &detail.output_i);
     fields.ints("workspace", &detail.workspace);
     fields.ints("workspace_bytes", &detail.workspace_bytes);
-    let consts = &detail.is_input_const;
+    let consts = &detail.const_inputs;
     fields.put("is_input_const", !consts.is_empty(), || of_list(4, ListItems::Bool(consts.clone())));
     fields.texts("subgraph_name", &detail.subgraph_name);
     for (name, count) in

@@ -379,7 +379,7 @@ impl Dice<'_> {
             src_name: [self.text().into()].into(),
             dst_index: [self.int()].into(),
             workspace: [self.int(), 2].into(),
-            is_input_const: [true].into(),
+            const_inputs: [true].into(),
             input_desc_count: (self.roll(2) == 1).then_some(0),
             output_desc_count: (self.roll(2) == 1).then_some(7),
             ..NodeDetail::default()

@@ -25,6 +25,9 @@ pub use write::save;
 use super::{Format, FormatError, LoadContext, Loaded};
 use crate::graph::{GraphId, NodeId, Snapshot};
 
+/// The rule function that says which type an operator has here, `(domain, op, opset, inputs)`.
+pub const TYPE_FUNCTION: &str = "onnx_op_type";
+
 /// Reads a binary ONNX model. Operators that `ctx.onnx` does not map keep their type, get the attribute
 /// `_onnx_unmapped` and bring one warning per type.
 ///

@@ -368,10 +368,10 @@ impl Machine<'_> {
                 let flags: Box<[bool]> =
                     value.elements().map(|v| matches!(v, Value::Bool(true) | Value::Int(1))).collect();
                 let mut detail = node.detail.as_ref().map_or_else(NodeDetail::default, |d| (**d).clone());
-                if detail.is_input_const == flags {
+                if detail.const_inputs == flags {
                     return Ok(());
                 }
-                detail.is_input_const = flags;
+                detail.const_inputs = flags;
                 self.change_node(id, |node| node.detail = Some(Arc::new(detail)));
             }
             (Subject::Anchor(anchor), Field::Tensor) => {

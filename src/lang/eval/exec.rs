@@ -149,6 +149,7 @@ impl<'a> Machine<'a> {
         code: &Code,
         body: impl FnOnce(&mut Self, &Code) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        self.reach(code.entry);
         let outer = std::mem::replace(&mut self.current, code.entry);
         let result = body(self, code);
         self.current = outer;

@@ -87,7 +87,10 @@ impl<'a> Machine<'a> {
             }
             &Op::Match { value, arms } => match self.expr(code, value, base) {
                 Value::Enum { variant, .. } => match code.args(arms).get(variant as usize) {
-                    Some(&arm) => self.expr(code, arm, base),
+                    Some(&arm) => {
+                        self.decide(code.entry, arm, true);
+                        self.expr(code, arm, base)
+                    }
                     None => Value::None,
                 },
                 _ => Value::None,
@@ -194,6 +197,7 @@ impl<'a> Machine<'a> {
     #[inline]
     pub(super) fn traced_condition(&mut self, code: &Code, id: ExprId, base: usize) -> bool {
         let holds = self.condition(code, id, base);
+        self.decide(code.entry, id, holds);
         self.note(code.entry, id, || (EventKind::Condition, Value::Bool(holds)));
         holds
     }
@@ -220,6 +224,7 @@ impl<'a> Machine<'a> {
         let (Some(row), Some(column)) = (row.as_variant(), column.as_variant()) else { return Value::None };
         match self.program.linked(matrix).map(|linked| &*linked.entry) {
             Some(Entry::Matrix { result, cells, .. }) => {
+                self.reach_cell(matrix, row, column);
                 match cells.get(row as usize).and_then(|r| r.get(column as usize)) {
                     Some(&variant) => Value::Enum { ty: *result, variant },
                     None => Value::None,
@@ -257,6 +262,7 @@ impl<'a> Machine<'a> {
             Some(value) => value,
             None => {
                 let mark = self.reads.as_ref().map(|reads| (reads.nodes.len(), reads.everything));
+                self.reach(callee);
                 let event = self.begin_call(code.entry, id, callee, frame);
                 self.stack.resize(frame + (linked.code.locals as usize).max(args.len()), Value::None);
                 let result = self.expr(&linked.code, value, frame);

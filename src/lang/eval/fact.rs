@@ -61,6 +61,7 @@ impl<'a> Machine<'a> {
             Value::Group(ref group) if !is_list_fact(fact) => self.group_fact(code, fact, group, a, base),
             Value::Int(i) => match fact {
                 Fact::IntAbs => Value::Int(i.saturating_abs()),
+                Fact::IntToStr => Value::text(&i.to_string()),
                 Fact::IntMin | Fact::IntMax => match self.expr(code, a, base) {
                     Value::Int(j) if fact == Fact::IntMin => Value::Int(i.min(j)),
                     Value::Int(j) => Value::Int(i.max(j)),
@@ -110,7 +111,7 @@ impl<'a> Machine<'a> {
                 _ => Value::None,
             },
             Fact::NodeInputIsConst => {
-                let flags = node.detail.as_ref().map_or(&[][..], |detail| &detail.is_input_const);
+                let flags = node.detail.as_ref().map_or(&[][..], |detail| &detail.const_inputs);
                 Value::list(flags.iter().map(|&flag| Value::Int(flag.into())).collect())
             }
             _ => Value::None,

@@ -10,6 +10,7 @@ use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
 use super::memo::Memo;
 use super::program::{Data, Program};
+use super::tally::Tally;
 use super::trace::{Event, ReadLog, Reads, Trace};
 use super::value::List;
 use super::{EntryId, Value};
@@ -184,6 +185,7 @@ pub struct Machine<'a> {
     pub(super) pending: Option<Failure>,
     pub(super) reads: Option<ReadLog>,
     pub(super) trace: Option<Box<Trace>>,
+    pub(super) tally: Option<Arc<Tally>>,
     pub(super) log: Vec<EditRecord>,
     pub(super) isolated: Vec<Isolated>,
     pub(super) reports: Vec<Report>,
@@ -227,6 +229,7 @@ impl<'a> Machine<'a> {
             pending: None,
             reads: None,
             trace: None,
+            tally: None,
             log: Vec::new(),
             isolated: Vec::new(),
             reports: Vec::new(),
@@ -316,6 +319,11 @@ impl<'a> Machine<'a> {
         Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
     }
 
+    /// Counts from now on what is reached; `None`: no longer.
+    pub fn set_tally(&mut self, tally: Option<Arc<Tally>>) {
+        self.tally = tally;
+    }
+
     /// Starts a trace.
     pub fn record_trace(&mut self) {
         self.trace = Some(Box::default());
@@ -332,6 +340,7 @@ impl<'a> Machine<'a> {
         let Some(linked) = program.linked(entry) else { return Ok(Value::None) };
         let base = self.enter(frame, linked.code.locals);
         let value = self.expr(&linked.code, expr, base);
+        self.reach(entry);
         self.leave(base);
         self.settle(value)
     }
@@ -342,6 +351,8 @@ impl<'a> Machine<'a> {
         let Some(linked) = program.linked(entry) else { return Ok(false) };
         let base = self.enter(frame, linked.code.locals);
         let value = self.condition(&linked.code, expr, base);
+        self.reach(entry);
+        self.decide(entry, expr, value);
         self.leave(base);
         self.settle(value)
     }

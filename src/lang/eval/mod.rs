@@ -21,6 +21,7 @@ mod memo;
 mod program;
 mod render;
 mod stream;
+mod tally;
 mod trace;
 mod value;
 mod walk;
@@ -32,6 +33,7 @@ pub use edits::{EditKind, EditRecord, Subject};
 pub use exec::{ChainEnd, Isolated, Report};
 pub use machine::{Cause, Failure, Host, Machine, Marks, NoHost, reaches};
 pub use program::Program;
+pub use tally::{Outcomes, Tally, VERDICT, cell};
 pub use trace::{Event, EventKind, Reads};
 pub use value::{GroupRef, Items, List, Value};
 

@@ -20,6 +20,18 @@ pub struct Program {
     options: FxHashMap<Sym, OptionValue>,
 }
 
+/// Linking is a function of the entries and the options, so the rest need not be compared.
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Linked, &Linked)| {
+            a.key == b.key && (Arc::ptr_eq(&a.entry, &b.entry) || a.entry == b.entry)
+        };
+        self.options == other.options
+            && self.entries.len() == other.entries.len()
+            && self.entries.iter().zip(&other.entries).all(same)
+    }
+}
+
 /// One item, ready.
 #[derive(Debug)]
 pub(super) struct Linked {
@@ -76,7 +88,7 @@ impl Program {
 
     /// The typed bodies of all items.
     pub fn bodies(&self) -> impl Iterator<Item = &Body> {
-        self.entries.iter().filter_map(|linked| body_of(&linked.entry))
+        self.entries.iter().filter_map(|linked| linked.entry.body())
     }
 
     /// The item as it was lowered.
@@ -139,7 +151,7 @@ impl Program {
             Entry::Fn { value, .. } => Data::Fn { value: *value },
             _ => Data::None,
         };
-        let code = body_of(entry).map(|body| Code::link(self, id, body)).unwrap_or_default();
+        let code = entry.body().map(|body| Code::link(self, id, body)).unwrap_or_default();
         (code, data)
     }
 
@@ -212,32 +224,4 @@ fn cost(code: &Code, costs: &[Option<Option<u32>>]) -> Option<Option<u32>> {
         total = total.saturating_add(own);
     }
     Some(Some(total))
-}
-
-fn body_of(entry: &Entry) -> Option<&Body> {
-    Some(match entry {
-        Entry::Set { .. }
-        | Entry::Table { .. }
-        | Entry::Attr { .. }
-        | Entry::Option { .. }
-        | Entry::Enum { .. }
-        | Entry::Never { .. }
-        | Entry::Always { .. }
-        | Entry::Attribute { rule: None, .. }
-        | Entry::Matrix { .. } => return None,
-        Entry::Attribute { rule: Some((body, _)), .. } => body,
-        Entry::Checker(checker) => &checker.body,
-        Entry::Chain(chain) => &chain.body,
-        Entry::Fn { body, .. }
-        | Entry::Walk { body, .. }
-        | Entry::Symbols { body, .. }
-        | Entry::DefaultAlways { body, .. }
-        | Entry::Skip { body, .. }
-        | Entry::Action { body, .. }
-        | Entry::Pass { body, .. }
-        | Entry::Lint { body, .. }
-        | Entry::Order { body, .. }
-        | Entry::Pipeline { body, .. }
-        | Entry::Test { body, .. } => body,
-    })
 }

@@ -61,6 +61,7 @@ impl Machine<'_> {
             None => {
                 let mark = self.reads.as_ref().map(|reads| (reads.nodes.len(), reads.everything));
                 let frame = self.enter(std::slice::from_ref(&from), linked.code.locals);
+                self.reach(walk);
                 let event = self.begin_call(entry, id, walk, frame);
                 let start = self.places.len();
                 let (result, keep) = if *lists {

@@ -4,6 +4,8 @@
 
 use crate::graph::Sym;
 
+pub use super::ast_test::{AnchorName, Expect, ExpectKind, Raw, Test};
+
 /// Bytes `start..end`, from the start of the item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
@@ -552,52 +554,4 @@ pub struct Text {
 pub enum TextPart {
     Literal(String),
     Value(Expr),
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Test {
-    /// The title is the item's name.
-    pub passes: Vec<Name>,
-    pub options: Vec<(Name, Expr)>,
-    /// The subgraph to run on.
-    pub on: Option<Name>,
-    pub twice: bool,
-    /// The text between the braces of `graph { … }`, and where it starts.
-    pub graph: Option<Raw>,
-    pub expects: Vec<Expect>,
-}
-
-/// Text of another language inside a rule file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Raw {
-    pub text: String,
-    pub span: Span,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Expect {
-    pub span: Span,
-    pub kind: ExpectKind,
-}
-
-/// An anchor named in an expectation: `node:index`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AnchorName {
-    pub node: String,
-    pub index: u32,
-    pub span: Span,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum ExpectKind {
-    Nothing,
-    Insert { position: Position, anchors: Vec<AnchorName>, by: Option<Name>, named: Option<String> },
-    Edge { present: bool, from: AnchorName, to: AnchorName },
-    Control { present: bool, from: String, to: String },
-    Error(String),
-    Warn(Name),
-    Kept { node: String, step: Option<Name> },
-    Done { node: String },
-    Graph(Raw),
-    That(Expr),
 }

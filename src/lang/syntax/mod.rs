@@ -8,8 +8,10 @@
 //! and `complaint` words what the grammar refused, for one statement after the other (`recover`). `print` is the way back.
 
 pub mod ast;
+mod ast_test;
 mod build;
 mod check;
+pub mod codes;
 mod complaint;
 mod expr;
 mod items;

@@ -60,7 +60,7 @@ fn write_op(w: &mut Writer, op: &OpMsg<'_>) {
         w.packed_int64s(29, &detail.output_i);
         w.packed_int64s(30, &detail.workspace);
         w.packed_int64s(31, &detail.workspace_bytes);
-        w.packed_bools(32, &detail.is_input_const);
+        w.packed_bools(32, &detail.const_inputs);
     }
     op.input_desc.iter().for_each(|desc| w.message(33, |w| write_desc(w, desc)));
     op.output_desc.iter().for_each(|desc| w.message(34, |w| write_desc(w, desc)));

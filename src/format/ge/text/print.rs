@@ -151,7 +151,7 @@ impl Printer {
             self.ints("output_i", &detail.output_i);
             self.ints("workspace", &detail.workspace);
             self.ints("workspace_bytes", &detail.workspace_bytes);
-            detail.is_input_const.iter().for_each(|b| self.bool("is_input_const", *b));
+            detail.const_inputs.iter().for_each(|b| self.bool("is_input_const", *b));
         }
         op.input_desc.iter().for_each(|desc| self.message("input_desc", |p| p.desc(desc)));
         op.output_desc.iter().for_each(|desc| self.message("output_desc", |p| p.desc(desc)));

@@ -191,7 +191,7 @@ fn a_call_lifts_none_only_when_told() {
         })
     };
     assert_eq!(call(1), Value::None);
-    assert_eq!(call(0), Value::Bool(1));
+    assert_eq!(call(0), Value::Bool(true));
 }
 
 #[test]
@@ -335,6 +335,11 @@ fn strings() {
     assert_eq!(fact(Fact::StrTrim, " a ", ""), Value::text("a"));
     assert_eq!(fact(Fact::StrToInt, "-12", ""), Value::Int(-12));
     assert_eq!(fact(Fact::StrToInt, "12x", ""), Value::None);
+    let digits = eval(|x| {
+        let number = x.int(-12);
+        x.fact(Fact::IntToStr, number)
+    });
+    assert_eq!(digits, Value::text("-12"));
 }
 
 #[test]

@@ -1,0 +1,97 @@
+//! What evaluation went through, counted for coverage.
+//!
+//! Promise: counting changes no result. It is off unless someone asks, and then costs a look at an `Option` where a
+//! condition is decided or a body begun. Machines of several programs count into one tally, by kind and name.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use super::{EntryId, Machine};
+use crate::graph::Sym;
+use crate::lang::hir::ExprId;
+use crate::lang::syntax::ast::Kind;
+
+/// How often a condition held, and how often not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    pub held: usize,
+    pub failed: usize,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    entries: FxHashMap<(Kind, Sym), usize>,
+    conditions: FxHashMap<(Kind, Sym, ExprId), Outcomes>,
+}
+
+/// Counters of entries and conditions.
+#[derive(Debug, Default)]
+pub struct Tally(Mutex<Counts>);
+
+/// Stands for the verdict of a whole entry among its conditions.
+pub const VERDICT: ExprId = ExprId::MAX;
+
+impl Tally {
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts that an entry was reached.
+    pub fn reach(&self, entry: (Kind, Sym)) {
+        *self.counts().entries.entry(entry).or_default() += 1;
+    }
+
+    /// Counts how a condition of an entry came out.
+    pub fn decide(&self, (kind, name): (Kind, Sym), condition: ExprId, holds: bool) {
+        let mut counts = self.counts();
+        let outcomes = counts.conditions.entry((kind, name, condition)).or_default();
+        if holds {
+            outcomes.held += 1;
+        } else {
+            outcomes.failed += 1;
+        }
+    }
+
+    pub fn reached(&self, entry: (Kind, Sym)) -> usize {
+        self.counts().entries.get(&entry).copied().unwrap_or_default()
+    }
+
+    pub fn decided(&self, (kind, name): (Kind, Sym), condition: ExprId) -> Outcomes {
+        self.counts().conditions.get(&(kind, name, condition)).copied().unwrap_or_default()
+    }
+}
+
+/// Stands for a cell among the conditions of a matrix.
+pub fn cell(row: u16, column: u16) -> ExprId {
+    ExprId::from(row) << 16 | ExprId::from(column)
+}
+
+impl Machine<'_> {
+    /// Counts that an entry's body was begun.
+    #[inline]
+    pub(super) fn reach(&self, entry: EntryId) {
+        if let Some(tally) = &self.tally
+            && let Some(key) = self.program.key(entry)
+        {
+            tally.reach(key);
+        }
+    }
+
+    /// Counts that a cell of a matrix was looked up.
+    #[inline]
+    pub(super) fn reach_cell(&self, matrix: EntryId, row: u16, column: u16) {
+        self.reach(matrix);
+        self.decide(matrix, cell(row, column), true);
+    }
+
+    /// Counts how a condition, or with [`VERDICT`] an entry as a whole, came out.
+    #[inline]
+    pub fn decide(&self, entry: EntryId, condition: ExprId, holds: bool) {
+        if let Some(tally) = &self.tally
+            && let Some(key) = self.program.key(entry)
+        {
+            tally.decide(key, condition, holds);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! After an edit exactly those queries run whose answers may have changed (`design.md` 2.6).
+//!
+//! The log of the database names every query that ran. What is checked is the whole log, so a query that starts to
+//! run needlessly fails a test by name.
+
+use std::collections::BTreeMap;
+
+use anchorwatch::engine::{Request, RuleSources, Session};
+use anchorwatch::graph::{GraphId, Snapshot, Sym};
+
+#[allow(dead_code, reason = "benches use the rest")]
+#[path = "../benches/support/generate.rs"]
+mod generate;
+
+/// The shipped rules, an option that nothing of the layer reads, and a graph that has run once.
+struct Watch {
+    session: Session,
+    snapshot: Snapshot,
+    request: Request,
+    files: BTreeMap<String, String>,
+    options: BTreeMap<String, String>,
+}
+
+type Ran = BTreeMap<String, usize>;
+
+impl Watch {
+    fn new() -> Watch {
+        let mut sources = RuleSources::shipped();
+        sources.files.push(("unrelated.anchor".to_owned(), "option unrelated: int = 0\n".to_owned(), true));
+        let files = sources.files.iter().map(|(path, text, _)| (path.clone(), text.clone())).collect();
+        let request =
+            Request { graph: GraphId::ROOT, node: None, steps: vec![Sym::new("layout")], sort: false };
+        let watch = Watch {
+            session: Session::new(sources),
+            snapshot: generate::mixed(1000),
+            request,
+            files,
+            options: BTreeMap::new(),
+        };
+        watch.run();
+        watch
+    }
+
+    fn run(&self) {
+        let outcome = self.session.run(&self.snapshot, &self.request).expect("sound rules");
+        assert_eq!(outcome.failures().count(), 0);
+        assert!(outcome.findings().count() > 10, "the graph has conflicts");
+    }
+
+    /// What runs when the graph is checked again.
+    fn again(&self) -> Ran {
+        self.session.database().start_log();
+        self.run();
+        let mut ran = Ran::new();
+        for name in self.session.database().take_log() {
+            *ran.entry(name).or_default() += 1;
+        }
+        ran
+    }
+
+    fn edit(&mut self, path: &str, from: &str, to: &str) -> Ran {
+        let text = self.files.get_mut(path).expect("a rule file");
+        assert_eq!(text.matches(from).count(), 1, "`{from}` stands once in {path}");
+        *text = text.replacen(from, to, 1);
+        self.session.set_text(path, text);
+        self.again()
+    }
+
+    fn option(&mut self, name: &str, value: &str) -> Ran {
+        self.options.insert(name.to_owned(), value.to_owned());
+        // The complaints about options are asked for here and are not part of what a check costs.
+        let complaints = self.session.set_options(self.options.clone(), BTreeMap::new());
+        assert_eq!(complaints, []);
+        self.again()
+    }
+
+    /// Items of a file: each is looked at again when the text of the file changes.
+    fn items(&self, path: &str) -> usize {
+        anchorwatch::lang::syntax::parse_file(&self.files[path]).items.len()
+    }
+}
+
+fn ran(counts: &[(&str, usize)]) -> Ran {
+    counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+}
+
+/// What an edit of the text of one file costs in any case: its parse, and a look at each of its items.
+fn reparse(watch: &Watch, path: &str) -> Ran {
+    let items = watch.items(path);
+    ran(&[
+        ("parsed", 1),
+        ("file_complaints", 1),
+        ("item_count", 1),
+        ("item", items),
+        ("item_complaints", items),
+    ])
+}
+
+fn and(mut ran: Ran, more: &[(&str, usize)]) -> Ran {
+    for (name, count) in more {
+        *ran.entry((*name).to_owned()).or_default() += count;
+    }
+    ran
+}
+
+#[test]
+fn nothing_runs_twice() {
+    let watch = Watch::new();
+    assert_eq!(watch.again(), Ran::new());
+}
+
+#[test]
+fn setting_the_same_text_and_the_same_options_runs_nothing() {
+    let mut watch = Watch::new();
+    let text = watch.files["rules/layout.anchor"].clone();
+    watch.session.set_text("rules/layout.anchor", &text);
+    watch.session.set_options(BTreeMap::new(), BTreeMap::new());
+    assert_eq!(watch.again(), Ran::new());
+}
+
+#[test]
+fn a_comment_runs_the_parse_of_its_file() {
+    let mut watch = Watch::new();
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "// ---- Facts of pairs ----",
+        "// ---- What is true of a pair ----",
+    );
+    assert_eq!(ran, reparse(&watch, "rules/layout.anchor"));
+    // Of the same length: no item has moved in its file.
+    let ran =
+        watch.edit("rules/layout.anchor", "// ---- What is true of a pair", "// ---- WHAT IS TRUE OF A PAIR");
+    assert_eq!(ran, self::ran(&[("parsed", 1)]));
+}
+
+#[test]
+fn text_above_an_item_moves_it_and_runs_the_parse_of_its_file() {
+    let mut watch = Watch::new();
+    let ran =
+        watch.edit("rules/layout.anchor", "// ---- Facts of pairs ----", "\n\n// Many\n// new lines.\n\n");
+    assert_eq!(ran, reparse(&watch, "rules/layout.anchor"));
+}
+
+#[test]
+fn the_documentation_of_an_item_runs_that_item_down_to_its_body() {
+    let mut watch = Watch::new();
+    let ran = watch.edit("rules/layout.anchor", "/// R08\n", "/// R08, with a remark.\n");
+    // Its reason was told, so that is looked at too.
+    assert_eq!(ran, and(and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM), &[("texts", 1)]));
+}
+
+/// What an edit inside one item costs if its typed body stays as it was.
+const BELOW_ONE_ITEM: &[(&str, usize)] =
+    &[("scoped", 1), ("live", 1), ("lowered", 1), ("compiled", 1), ("complaints", 1)];
+
+#[test]
+fn a_reason_runs_its_item_down_to_the_texts() {
+    let mut watch = Watch::new();
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "  because \"{fixed.node.name} would be overwritten through the user's buffer\"",
+        "  because \"the user would overwrite {fixed.node.name}\"",
+    );
+    let finds = watch.session.run(&watch.snapshot, &watch.request).expect("sound rules");
+    let mut told =
+        finds.findings().flat_map(|f| std::iter::once(&f.message).chain(f.also.iter().map(|(_, text)| text)));
+    assert!(told.any(|text| text.starts_with("the user would overwrite ")), "the new reason is told");
+    assert_eq!(ran, and(and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM), &[("texts", 1)]));
+}
+
+#[test]
+fn a_condition_of_a_checker_runs_that_checker_and_the_pass_that_asked_it() {
+    let mut watch = Watch::new();
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "  when is_static(target.root) and fixed.node.type not in VARIABLE_LIKE",
+        "  when fixed.node.type not in VARIABLE_LIKE and is_static(target.root)",
+    );
+    let expected = and(
+        and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM),
+        // One program to search with, one to tell the reason with.
+        &[("entry", 1), ("pair_table", 1), ("program", 2), ("verdicts", 1), ("texts", 1)],
+    );
+    // The verdicts are equal, so the pass that asked for them does not run.
+    assert_eq!(ran, expected);
+}
+
+#[test]
+fn a_checker_that_finds_something_else_runs_the_pass_too() {
+    let mut watch = Watch::new();
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "  when is_static(target.root) and fixed.node.type not in VARIABLE_LIKE",
+        "  when fixed.node.type in VARIABLE_LIKE",
+    );
+    for (query, count) in [("verdicts", 1), ("run_pass", 1), ("symbols", 0), ("mark_list", 0)] {
+        assert_eq!(ran.get(query).copied().unwrap_or(0), count, "{query} in {ran:?}");
+    }
+}
+
+#[test]
+fn the_condition_of_an_attribute_runs_its_marks_and_stops_if_they_are_the_same() {
+    let mut watch = Watch::new();
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "  where node.type in CONSTANT_LIKE or node.type in VARIABLES",
+        "  where node.type in VARIABLES or node.type in CONSTANT_LIKE",
+    );
+    let expected = and(
+        and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM),
+        &[("entry", 1), ("program", 1), ("asked", 1), ("mark_list", 1)],
+    );
+    assert_eq!(ran, expected);
+}
+
+#[test]
+fn other_marks_run_the_rules_that_read_them_and_what_is_left_over() {
+    let mut watch = Watch::new();
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "  where node.type in CONSTANT_LIKE or node.type in VARIABLES",
+        "  where node.type in VARIABLES",
+    );
+    // Its own marks, and the outputs without any.
+    assert_eq!(ran.get("mark_list"), Some(&2), "{ran:?}");
+    assert_eq!(ran.get("symbols"), None, "{ran:?}");
+    let rules = ran["verdicts"];
+    assert!((1..=12).contains(&rules), "only rules of these two marks run, not {rules}");
+    assert_eq!(ran.get("run_pass"), Some(&1), "{ran:?}");
+}
+
+#[test]
+fn an_option_runs_what_reads_it() {
+    let mut watch = Watch::new();
+    let ran = watch.option("ge.buildGraphMode", "offline");
+    let options = watch.session.entries().iter().filter(|e| format!("{:?}", e.kind) == "Option").count();
+    // One checker calls the function that reads the option.
+    assert_eq!(ran.get("verdicts"), Some(&1), "{ran:?}");
+    assert_eq!(ran.get("program"), Some(&1), "{ran:?}");
+    assert_eq!(ran.get("run_pass"), None, "{ran:?}");
+    assert!(ran.get("setting").is_none_or(|&n| n <= options), "{ran:?}");
+    assert!(ran.keys().all(|query| ["setting", "program", "verdicts"].contains(&query.as_str())), "{ran:?}");
+}
+
+#[test]
+fn an_unrelated_option_runs_nothing_on_the_graph() {
+    let mut watch = Watch::new();
+    let ran = watch.option("unrelated", "7");
+    assert!(ran.keys().all(|query| query == "setting"), "{ran:?}");
+}
+
+#[test]
+fn a_new_item_runs_no_rule_on_the_graph() {
+    let mut watch = Watch::new();
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "// ---- Facts of pairs ----",
+        "fn nobody_calls_this(n: Node) -> Bool = n.has_subgraph\n",
+    );
+    for query in ["symbols", "mark_list", "verdicts", "run_pass"] {
+        assert_eq!(ran.get(query), None, "{query} in {ran:?}");
+    }
+}
+
+#[test]
+fn a_second_graph_reads_no_rule_text() {
+    let mut watch = Watch::new();
+    watch.snapshot = generate::mixed(1200);
+    let ran = watch.again();
+    assert!(ran.contains_key("run_pass"), "{ran:?}");
+    // A reason that is told for the first time is looked up; nothing is compiled again.
+    let asked = ["symbols", "mark_list", "verdicts", "run_pass", "texts", "program"];
+    assert!(ran.keys().all(|query| asked.contains(&query.as_str())), "{ran:?}");
+}

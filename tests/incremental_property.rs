@@ -1,0 +1,330 @@
+//! A session that is kept through edits answers like one that is made anew: after every step of a random sequence of
+//! edits of rules, options and graphs, findings, edits, failures, complaints and the resulting graph are the same.
+
+use std::collections::BTreeMap;
+
+use anchorwatch::engine::{Request, RuleSources, Session};
+use anchorwatch::format::notation;
+use anchorwatch::graph::{GraphId, Snapshot, Sym};
+use proptest::prelude::*;
+
+#[allow(dead_code, reason = "benches use the rest")]
+#[path = "../benches/support/generate.rs"]
+mod generate;
+
+/// A place in a rule file and what may stand there.
+type Choice = (&'static str, &'static [&'static str]);
+
+/// A rule set with holes: `@0`, `@1` ...
+const SMALL: &str = r#"//! Small rules.
+option mode: { plain, odd } = plain
+option least: int = 1
+option nobody_asks: str = ""
+
+attr big: bool on node
+attr size: int on node
+
+@0
+set FIXED = { Const@1 }
+set OTHERS = { Copy, Add, Relu, Variable }
+
+fn is_big(n: Node) -> Bool = @2
+
+symbols memory(target: Graph) {
+  for n in target.all_nodes {
+    for i in n.inputs {
+      let source = i.source
+      if source is none { found i } else { join i to source }
+    }
+    for o in n.outputs { found o }
+  }
+}
+
+/// @3
+attribute FIXED_OUT on output where node.type in FIXED
+attribute BIG_IN on input where @4
+attribute OTHER_IN on input otherwise
+attribute OTHER_OUT on output otherwise
+
+@5
+
+default always isolate if first.is_in then first else second
+
+checker fixed_and_big
+  for fixed: FIXED_OUT, big: BIG_IN
+  when @6
+  isolate before big
+  because "@7"
+
+checker big_and_other
+  for big: BIG_IN, other: OTHER_IN
+  when option(mode) == odd and @8
+  isolate big
+@9
+
+pass layer {
+  resolve memory in root as a {
+    let i = a.as_input
+    if i is some {
+      let source = i.source
+      if source is some {
+        let copy = insert Copy named "copy_{counter(copies)}" { behind = source.node }
+        for reads in copy.inputs { connect source -> reads }
+        for gives in copy.outputs { connect gives -> i }
+      }
+    }
+  }
+}
+
+pipeline all = layer@10
+"#;
+
+const CHOICES: [Choice; 11] = [
+    (
+        "@0",
+        &[
+            "",
+            "// A remark.\n",
+            "\n\n// Two\n// remarks.\n\n",
+            "fn unused(n: Node) -> Bool = n.has_subgraph\n",
+        ],
+    ),
+    ("@1", &["", ", Variable", ", Relu"]),
+    ("@2", &["n.attr(big)", "(n.attr(size) ?? 0) > option(least)", "n.attr(big) and n.inputs.count > 1"]),
+    ("@3", &["Outputs that stay.", "Outputs whose place is fixed, at length."]),
+    ("@4", &["is_big(node)", "is_big(node) or node.type == Add", "no_such_function(node)"]),
+    ("@5", &["", "never BIG_IN with OTHER_OUT", "always BIG_IN with OTHER_OUT because \"too big\""]),
+    (
+        "@6",
+        &["first.node != second.node", "option(least) < 3", "big.index == 0 and fixed.node.name != \"n2\""],
+    ),
+    ("@7", &["{big} reads {fixed}", "{big.node.name} may not", "reworded"]),
+    ("@8", &["first.is_in", "big.node != other.node"]),
+    ("@9", &["", "  because \"big ones want to be alone\"", "\nskip same when first.node == second.node"]),
+    ("@10", &["", ", layer", " when option(least) > 0"]),
+];
+
+fn small(picks: &[usize]) -> String {
+    // From the back, so that `@1` does not take the place of `@10`.
+    (0..CHOICES.len()).rev().fold(SMALL.to_owned(), |text, at| {
+        let (hole, choices) = CHOICES[at];
+        text.replace(hole, choices[picks[at] % choices.len()])
+    })
+}
+
+#[test]
+fn every_choice_of_the_small_rules_is_sound_but_the_one_that_should_not_be() {
+    for (at, (_, choices)) in CHOICES.iter().enumerate() {
+        for (pick, choice) in choices.iter().enumerate() {
+            let mut picks = [0; CHOICES.len()];
+            picks[at] = pick;
+            let session = Session::new(RuleSources { files: vec![("a".into(), small(&picks), false)] });
+            let errors: Vec<String> = session
+                .diagnostics()
+                .iter()
+                .filter(|d| d.diagnostic.level == anchorwatch::lang::Level::Error)
+                .map(|d| d.diagnostic.message.clone())
+                .collect();
+            assert_eq!(errors.is_empty(), !choice.contains("no_such"), "`{choice}`: {errors:?}");
+        }
+    }
+}
+
+/// Edits of the shipped rules: file, what stands there, what may stand there.
+const SHIPPED: [(&str, &str, &str); 12] = [
+    ("rules/layout.anchor", "// ---- Facts of pairs ----", "// Pairs\n\n\n"),
+    ("rules/layout.anchor", "/// R08\n", "/// R08 with more to say\n"),
+    ("rules/layout.anchor", "would be overwritten through", "might be overwritten through"),
+    ("rules/layout.anchor", "never RTS_SPECIAL_TYPE_INPUT with NORMAL_OUTPUT\n", "\n"),
+    (
+        "rules/layout.anchor",
+        "skip same_node when first.node == second.node",
+        "skip same_node when first == second",
+    ),
+    (
+        "rules/layout.anchor",
+        "where node.type in CONSTANT_LIKE or node.type in VARIABLES\n",
+        "where node.type in VARIABLES\n",
+    ),
+    ("rules/layout.anchor", "when is_static(target.root) and fixed", "when fixed"),
+    (
+        "rules/layout.anchor",
+        "fn is_continuous_input(n: Node) -> Bool = n.attr(continuous_input) and n.inputs.count > 1",
+        "fn is_continuous_input(n: Node) -> Bool = n.attr(continuous_input)",
+    ),
+    ("rules/ops.anchor", "set GRAPH_OUTPUT = { NetOutput }", "set GRAPH_OUTPUT = { NetOutput, Concat }"),
+    (
+        "rules/ops.anchor",
+        "set PASS_THROUGH = { NetOutput, While",
+        "set PASS_THROUGH = { NetOutput, Identity, While",
+    ),
+    ("rules/options.anchor", "option compat: { sound, ge } = sound", "option compat: { sound, ge } = ge"),
+    ("rules/attributes.anchor", "attr reference: bool on node", "attr refrence: bool on node"),
+];
+
+const OPTIONS: [(&str, &[&str]); 5] = [
+    ("ge.topoSortingMode", &["0", "1", "2"]),
+    ("ge.featureBaseRefreshable", &["1", "0"]),
+    ("compat", &["ge", "sound", "neither"]),
+    ("ge.buildGraphMode", &["offline"]),
+    ("no.such.option", &["1"]),
+];
+
+const SMALL_OPTIONS: [(&str, &[&str]); 3] =
+    [("mode", &["odd", "plain", "wrong"]), ("least", &["0", "5", "many"]), ("nobody_asks", &["x", "y"])];
+
+/// One edit: the places are numbers that are taken modulo what there is.
+#[derive(Clone, Debug)]
+enum Step {
+    Rule(usize, usize),
+    Option(usize, usize),
+    Graph(usize),
+}
+
+fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    let any = || 0usize..1000;
+    let step = prop_oneof![
+        5 => (any(), any()).prop_map(|(place, pick)| Step::Rule(place, pick)),
+        2 => (any(), any()).prop_map(|(place, pick)| Step::Option(place, pick)),
+        1 => any().prop_map(Step::Graph),
+    ];
+    prop::collection::vec(step, 1..most)
+}
+
+/// Everything that a run can show.
+fn shown(session: &mut Session, options: &BTreeMap<String, String>, graph: &Snapshot, step: &str) -> String {
+    let complaints = session.set_options(options.clone(), BTreeMap::new());
+    let request = Request { graph: GraphId::ROOT, node: None, steps: vec![Sym::new(step)], sort: false };
+    let mut text = format!("{complaints:#?}\n{:#?}\n", session.diagnostics());
+    match session.run(graph, &request) {
+        Err(error) => text.push_str(&format!("{error:?}\n")),
+        Ok(outcome) => {
+            for step in &outcome.steps {
+                text.push_str(&format!(
+                    "{:?}\n{:#?}\n{:#?}\n{:#?}\n",
+                    step.pass, step.edits, step.findings, step.failure
+                ));
+                text.push_str(&notation::print(&step.after));
+            }
+        }
+    }
+    text
+}
+
+/// The first line in which two texts differ.
+fn first_difference(left: &str, right: &str) -> Option<String> {
+    if left == right {
+        return None;
+    }
+    let differing = left.lines().zip(right.lines()).enumerate().find(|(_, (l, r))| l != r);
+    Some(differing.map_or_else(
+        || format!("{} lines against {}", left.lines().count(), right.lines().count()),
+        |(at, (l, r))| format!("line {at}: kept `{l}`, fresh `{r}`"),
+    ))
+}
+
+fn toggle(options: &mut BTreeMap<String, String>, known: &[(&str, &[&str])], place: usize, pick: usize) {
+    let (name, values) = known[place % known.len()];
+    let value = values[pick % values.len()].to_owned();
+    if options.get(name) == Some(&value) {
+        options.remove(name);
+    } else {
+        options.insert(name.to_owned(), value);
+    }
+}
+
+fn small_graph(kind: usize) -> Snapshot {
+    const TYPES: [&str; 4] = ["Const", "Variable", "Relu", "Add"];
+    let mut text = String::new();
+    for n in 0..12usize {
+        let ty = TYPES[(n * 7 + kind) % 4];
+        let from = match n {
+            0 | 1 => String::new(),
+            _ => format!("(n{}, n{})", n * (kind + 3) % n, (n + kind) * 5 % n),
+        };
+        text.push_str(&format!(
+            "n{n}: {ty}{from} {{ big = {}, size = {} }}\n",
+            (n + kind).is_multiple_of(3),
+            n % 6
+        ));
+    }
+    notation::parse(&text).0.expect("a graph")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_kept_session_equals_a_fresh_one_on_small_rules(steps in steps(16)) {
+        let mut picks = [0; CHOICES.len()];
+        let mut options = BTreeMap::new();
+        let mut graph = small_graph(0);
+        let sources = |picks: &[usize]| RuleSources { files: vec![("a.anchor".to_owned(), small(picks), false)] };
+        let mut kept = Session::new(sources(&picks));
+        for step in steps {
+            match step {
+                Step::Rule(place, pick) => picks[place % CHOICES.len()] = pick,
+                Step::Option(place, pick) => toggle(&mut options, &SMALL_OPTIONS, place, pick),
+                Step::Graph(kind) => graph = small_graph(kind % 4),
+            }
+            kept.set_text("a.anchor", &small(&picks));
+            let mut fresh = Session::new(sources(&picks));
+            let fresh = shown(&mut fresh, &options, &graph, "all");
+            let kept = shown(&mut kept, &options, &graph, "all");
+            prop_assert_eq!(first_difference(&kept, &fresh), None);
+        }
+    }
+}
+
+#[test]
+fn the_small_rules_find_something() {
+    let session = Session::new(RuleSources { files: vec![("a.anchor".to_owned(), small(&[0; 11]), false)] });
+    let request = Request { graph: GraphId::ROOT, node: None, steps: vec![Sym::new("all")], sort: false };
+    let found: usize = (0..4)
+        .map(|kind| session.run(&small_graph(kind), &request).expect("sound rules").findings().count())
+        .sum();
+    assert!(found > 0);
+}
+
+#[test]
+fn the_edits_of_the_shipped_rules_fit() {
+    let sources = RuleSources::shipped();
+    for (path, from, _) in SHIPPED {
+        let text = &sources.files.iter().find(|(p, ..)| p == path).expect("a file").1;
+        assert!(text.contains(from), "`{from}` stands in {path}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_kept_session_equals_a_fresh_one_on_the_shipped_rules(steps in steps(10)) {
+        let mut on = [false; SHIPPED.len()];
+        let mut options = BTreeMap::new();
+        let graphs: Vec<Snapshot> = (1..4)
+            .map(|seed| generate::generate(&generate::Spec { nodes: 150, seed, shape: generate::Shape::Mixed }))
+            .collect();
+        let mut graph = &graphs[0];
+        let mut kept = Session::new(RuleSources::shipped());
+        for step in steps {
+            match step {
+                Step::Rule(place, _) => on[place % SHIPPED.len()] ^= true,
+                Step::Option(place, pick) => toggle(&mut options, &OPTIONS, place, pick),
+                Step::Graph(kind) => graph = &graphs[kind % graphs.len()],
+            }
+            let mut sources = RuleSources::shipped();
+            for (path, text, _) in &mut sources.files {
+                for ((file, from, to), _) in SHIPPED.iter().zip(on).filter(|((file, ..), on)| *on && file == path) {
+                    debug_assert_eq!(file, path);
+                    *text = text.replace(from, to);
+                }
+                kept.set_text(path, text);
+            }
+            let mut fresh = Session::new(sources);
+            let fresh = shown(&mut fresh, &options, graph, "layout");
+            let kept = shown(&mut kept, &options, graph, "layout");
+            prop_assert_eq!(first_difference(&kept, &fresh), None);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The `test` entries of the shipped rules, and the scenarios of `tests/scenarios` beside them.
+
+use std::path::Path;
+
+use anchorwatch::cli::cases::{Found, find};
+use anchorwatch::engine::{RuleDiagnostic, RuleSources, Session, TestOutcome};
+
+/// A complaint with the line and the words that it is about.
+fn told(session: &Session, found: &RuleDiagnostic) -> String {
+    let diagnostic = &found.diagnostic;
+    let mut text = format!("{} [{}]", diagnostic.message, diagnostic.code);
+    for (label, (path, span)) in diagnostic.labels.iter().zip(&found.places) {
+        let file = session.file_text(path).unwrap_or_default();
+        let line = file.get(..span.start).map_or(0, |before| before.matches('\n').count() + 1);
+        let words = file.get(span.clone()).and_then(|words| words.lines().next()).unwrap_or_default();
+        text += &format!("\n    {path}:{line}: {words}\n      {}", label.text);
+    }
+    diagnostic.help.iter().for_each(|help| text += &format!("\n      {help}"));
+    text
+}
+
+fn judge(session: &Session, outcomes: &[TestOutcome]) {
+    let failed: Vec<String> = outcomes
+        .iter()
+        .filter(|outcome| !outcome.failures.is_empty())
+        .map(|outcome| {
+            let failures: Vec<String> = outcome.failures.iter().map(|found| told(session, found)).collect();
+            format!("{} ({}:{})\n  {}", outcome.name, outcome.path, outcome.line, failures.join("\n  "))
+        })
+        .collect();
+    assert!(failed.is_empty(), "{} of {} tests fail\n{}", failed.len(), outcomes.len(), failed.join("\n"));
+}
+
+#[test]
+fn scenarios() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
+    let mut sources = RuleSources::shipped();
+    for found in find(&folder).unwrap_or_else(|e| panic!("{}", e.message)) {
+        let Found::Rules(path) = found else { continue };
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let shown = path.strip_prefix(&folder).unwrap_or(&path).display().to_string();
+        sources.files.push((shown, text, true));
+    }
+    let session = Session::new(sources);
+    let problems: Vec<String> = session.diagnostics().iter().map(|found| told(&session, found)).collect();
+    assert!(problems.is_empty(), "the scenarios have problems\n{}", problems.join("\n"));
+    let outcomes = session.run_tests(&|_| true);
+    assert!(outcomes.len() > 100, "the scenarios are found: {}", outcomes.len());
+    judge(&session, &outcomes);
+}
