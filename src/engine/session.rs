@@ -210,13 +210,18 @@ impl Session {
         for &file in self.rules.files(&self.db) {
             let text = file.text(&self.db);
             let parsed = db::parsed(&self.db, file);
+            // Items stand in order, so lines are counted from one to the next.
+            let (mut at, mut line) = (0, 1u32);
             for item in &parsed.items {
                 let Some(tree) = &item.item else { continue };
+                let start = keyword(&item.source).clamp(at, text.len().max(at));
+                line += memchr::memchr_iter(b'\n', &text.as_bytes()[at..start]).count() as u32;
+                at = start;
                 entries.push(EntryInfo {
                     kind: tree.kind,
                     name: crate::lang::check::title(tree),
                     path: file.path(&self.db).clone(),
-                    line: line(text, keyword(&item.source)),
+                    line,
                     doc: tree.doc.clone(),
                     overlay: file.overlay(&self.db),
                     source: item.source.text.clone(),

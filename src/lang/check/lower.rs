@@ -39,6 +39,17 @@ fn start(diagnostic: &Diagnostic) -> Option<Span> {
 /// Nesting that no person writes; deeper trees would need as much stack.
 const MAX_DEPTH: u32 = 300;
 
+/// Lists in one another in the type of a name: one name after the other could wrap a value without end.
+const DEEPEST: u32 = 64;
+
+fn nesting(mut ty: &Ty) -> u32 {
+    let mut depth = 0;
+    while let Ty::List(inner) | Ty::Optional(inner) = ty {
+        (ty, depth) = (inner, depth + 1);
+    }
+    depth
+}
+
 /// A local name in sight.
 pub(super) struct Binding {
     pub name: Sym,
@@ -151,6 +162,14 @@ impl<'a> Cx<'a> {
             }
             self.report(error);
         }
+        let ty = match nesting(&ty) > DEEPEST {
+            true => {
+                let message = format!("the type of `{}` nests more than {DEEPEST} deep", name.text);
+                self.report(Diagnostic::error(codes::TOO_DEEP, name.span, message));
+                Ty::Error
+            }
+            false => ty,
+        };
         self.bind_slot(name.text, ty, Some((name.span, what)))
     }
 

@@ -478,3 +478,60 @@ impl Hash for Value {
 fn float_bits(f: f64) -> u64 {
     if f == 0.0 { 0 } else { f.to_bits() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(from: i64, to: i64) -> Value {
+        Value::List(Arc::new(List::new(Items::Range(from, to))))
+    }
+
+    #[test]
+    fn a_range_longer_than_memory_is_asked_not_gone_through() {
+        let long = range(0, i64::MAX);
+        assert_eq!(long, range(0, i64::MAX));
+        assert_ne!(long, range(1, i64::MAX));
+        assert_eq!(long.order(&range(0, 9)), Some(Ordering::Greater));
+        assert_eq!(long.position(&Value::Int(1 << 40)), Some(1 << 40));
+        assert_eq!(long.position(&Value::Float(3.0)), Some(3));
+        assert_eq!((long.position(&Value::Float(3.5)), long.position(&Value::None)), (None, None));
+        assert_eq!(range(5, 5), Value::list(Vec::new()));
+        assert_eq!(range(1, 3), Value::list(vec![Value::Int(1), Value::Int(2)]));
+    }
+
+    #[test]
+    fn sorting_has_a_total_order() {
+        let big = 1i64 << 53;
+        let list = |f: f64| Value::list(vec![Value::Float(f)]);
+        let values = [
+            Value::None,
+            Value::Bool(true),
+            Value::Int(big),
+            Value::Int(big + 1),
+            Value::Int(i64::MAX),
+            Value::Float(big as f64),
+            Value::Float(f64::NAN),
+            Value::Float(f64::INFINITY),
+            Value::Float(-0.0),
+            Value::Int(0),
+            Value::text("a"),
+            list(f64::NAN),
+            list(1.0),
+            list(2.0),
+            range(1, 4),
+        ];
+        for a in &values {
+            for b in &values {
+                assert_eq!(total_order(a, b), total_order(b, a).reverse(), "{a:?} {b:?}");
+                for c in &values {
+                    let (ab, bc) = (total_order(a, b), total_order(b, c));
+                    if ab.is_le() && bc.is_le() {
+                        assert!(total_order(a, c).is_le(), "{a:?} {b:?} {c:?}");
+                    }
+                }
+            }
+        }
+        assert_eq!(total_order(&Value::Int(big + 1), &Value::Float(big as f64)), Ordering::Greater);
+    }
+}
