@@ -12,13 +12,14 @@ use serde::Serialize;
 
 use super::args::{OutputFormat, RuleArgs, RunArgs};
 use super::desk::{Desk, Done, Stop};
-use super::input::{suggestion, unreadable};
+use super::input::{read_file, suggestion, unreadable};
 use super::session::{
     Connect, Engine, EntryInfo, KERNEL_LIBS, OP_INFO, PREPARE, RuleDiagnostic, RuleSources,
 };
 use super::{FINE, UNUSABLE};
 use crate::engine::outcome::RuleRef;
 use crate::lang::Level;
+use crate::lang::syntax::LONGEST_FILE;
 use crate::lang::syntax::ast::Kind;
 use crate::report::human::{Paint, rule_diagnostic};
 use crate::report::rules::{KINDS, find_word, kind_word};
@@ -26,6 +27,9 @@ use crate::report::{Complaint, Rules, Source};
 
 /// Rule files have this extension.
 pub(super) const EXTENSION: &str = "anchor";
+
+/// Errors, and warnings, of rules that are shown: one slip can bring as many as there are items.
+const MOST_TOLD: usize = 100;
 
 /// The rule files that the arguments name.
 pub fn sources(args: &RuleArgs) -> Result<RuleSources, Complaint> {
@@ -60,7 +64,7 @@ pub fn read(path: &Path, overlay: bool) -> Result<Vec<(String, String, bool)>, C
         .iter()
         .map(|path| {
             let shown = path.display().to_string();
-            let bytes = std::fs::read(path).map_err(|error| unreadable(&shown, &error))?;
+            let bytes = read_file(path, LONGEST_FILE as u64).map_err(|error| unreadable(&shown, &error))?;
             let text = String::from_utf8(bytes).map_err(|error| {
                 let at = error.utf8_error().valid_up_to();
                 Complaint::error("rules::not_text", "the rule file is not UTF-8 text")
@@ -104,13 +108,22 @@ impl Loaded {
     fn report(&self, diagnostics: &[RuleDiagnostic], desk: &mut Desk<'_, '_>) -> Result<(), Stop> {
         let (errors, others): (Vec<_>, Vec<_>) =
             diagnostics.iter().partition(|found| found.diagnostic.level == Level::Error);
-        for other in others {
-            desk.complain(&self.complaint(other))?;
+        let told = |found: Vec<&RuleDiagnostic>, what: &str| {
+            let more = found.len().saturating_sub(MOST_TOLD);
+            let mut told: Vec<Complaint> = found.into_iter().take(MOST_TOLD).map(|f| self.complaint(f)).collect();
+            if more > 0 {
+                let message = format!("{more} more {what} are not shown");
+                told.push(Complaint::new(Level::Note, "rules::more", message));
+            }
+            told
+        };
+        for other in told(others, "warnings") {
+            desk.complain(&other)?;
         }
         if errors.is_empty() {
             return Ok(());
         }
-        Err(Stop::Wrong(errors.into_iter().map(|error| self.complaint(error)).collect()))
+        Err(Stop::Wrong(told(errors, "errors")))
     }
 
     pub fn complaint(&self, found: &RuleDiagnostic) -> Complaint {

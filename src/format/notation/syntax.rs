@@ -15,10 +15,6 @@ use crate::graph::{AttrValue, Sym, TensorDesc};
 #[grammar = "grammar/graph.pest"]
 struct Notation;
 
-/// Rule calls per piece, at most: a backstop, since the grammar is linear by construction. A node with a million
-/// inputs stays below.
-const CALL_LIMIT: usize = 200_000_000;
-
 /// A name and where it stands.
 #[derive(Clone, Debug)]
 pub(super) struct Name {
@@ -116,7 +112,6 @@ pub(super) struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     pub fn new(text: &'t str) -> Reader<'t> {
-        pest::set_call_limit(std::num::NonZeroUsize::new(CALL_LIMIT));
         Reader { text, complaints: Complaints::default(), offset: 0 }
     }
 
