@@ -226,6 +226,7 @@ struct EntryJson<'a> {
     path: &'a str,
     line: u32,
     overlay: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     replaced: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     doc: Option<&'a str>,
