@@ -27,9 +27,10 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         let (engine, runs) = session.get_or_insert_with(|| (Session::new(RuleSources::shipped()), 0));
         let request = Request { graph: GraphId::ROOT, node: None, steps: Vec::new(), sort: false };
         let outcome = engine.run(&file.snapshot, &request).expect("the shipped rules are right");
-        let first = notation::print(&outcome.after);
-        let (_, errors) = notation::parse(&first);
-        assert!(errors.is_empty(), "{errors:?}\n{first}");
+        if let Ok(text) = notation::save(&outcome.after) {
+            let (_, errors) = notation::parse(&String::from_utf8_lossy(&text));
+            assert!(errors.is_empty(), "{errors:?}");
+        }
         *runs += 1;
         if *runs >= KEPT {
             *session = None;

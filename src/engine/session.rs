@@ -57,7 +57,7 @@ pub enum RunError {
     Rules,
     /// A pass or pipeline that no rule declares; with the names that there are.
     UnknownPass { name: Sym, known: Vec<Sym> },
-    /// A pipeline that contains itself.
+    /// A pipeline inside more others than is allowed (one that contains itself is an error of the rules).
     Recursive(Sym),
 }
 
@@ -66,7 +66,7 @@ impl std::fmt::Display for RunError {
         match self {
             RunError::Rules => f.write_str("the rules have errors"),
             RunError::UnknownPass { name, .. } => write!(f, "there is no pass `{name}`"),
-            RunError::Recursive(name) => write!(f, "pipeline `{name}` contains itself"),
+            RunError::Recursive(name) => write!(f, "pipelines are nested too deep at `{name}`"),
         }
     }
 }

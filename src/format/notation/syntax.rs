@@ -102,6 +102,27 @@ pub(super) struct Block {
     pub broken: Vec<Arc<str>>,
 }
 
+/// Whether a `=` or `:` stands in `text` outside of strings.
+fn has_joint(text: &str) -> bool {
+    let (mut inside, mut escaped) = (false, false);
+    text.bytes().any(|byte| match byte {
+        _ if escaped => {
+            escaped = false;
+            false
+        }
+        b'\\' if inside => {
+            escaped = true;
+            false
+        }
+        b'"' => {
+            inside = !inside;
+            false
+        }
+        b'=' | b':' => !inside,
+        _ => false,
+    })
+}
+
 /// Reads pieces of one text.
 pub(super) struct Reader<'t> {
     pub text: &'t str,
@@ -287,7 +308,7 @@ impl<'t> Reader<'t> {
             }
             let (head, _) = self.around(&piece);
             let is_subgraph = head.strip_prefix("subgraph").is_some_and(|rest| {
-                rest.starts_with(|c: char| c.is_ascii_whitespace() || c == '"') && !rest.contains(['=', ':'])
+                rest.starts_with(|c: char| c.is_ascii_whitespace() || c == '"') && !has_joint(rest)
             });
             if is_subgraph && piece.braces.is_some() {
                 subgraphs.extend(self.subgraph(&piece));
