@@ -4,6 +4,8 @@
 
 #[path = "support/reference.rs"]
 mod reference;
+// Complaints about single files are for other tests.
+#[allow(dead_code)]
 mod support;
 
 use std::collections::BTreeSet;
