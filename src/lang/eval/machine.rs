@@ -149,6 +149,9 @@ const MAX_STACK: usize = 1 << 20;
 const STEPS: u64 = 1 << 26;
 const STEPS_A_NODE: u64 = 1 << 14;
 
+/// Steps that a call costs.
+const CALL: u64 = 4;
+
 /// Steps that an element costs which is stored.
 pub(super) const STORED: u64 = 8;
 
@@ -402,7 +405,7 @@ impl<'a> Machine<'a> {
             });
             return false;
         }
-        if !self.spend(1) {
+        if !self.spend(CALL) {
             return false;
         }
         self.calls += 1;
