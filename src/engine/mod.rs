@@ -11,6 +11,7 @@ mod conflicts;
 mod marks;
 mod pairs;
 mod queries;
+mod reach;
 mod render;
 mod run;
 mod search;

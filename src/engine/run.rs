@@ -15,6 +15,7 @@ use super::pairs::Class;
 use super::queries::{
     At, Layer, QueryFailure, mark_table, pair_table, rule, rule_program, symbols, verdicts,
 };
+use super::reach::ReachIndex;
 use super::search::{GroupVerdict, Search, Verdict};
 use super::sides;
 use crate::db::{Db, Linked, Roots, RuleSet, live, program};
@@ -26,7 +27,7 @@ use crate::lang::eval::{
     Value,
 };
 use crate::lang::facts::Fact;
-use crate::lang::hir::{Body, Entry, Expr, ExprId, Local, Subject as Over, TextId};
+use crate::lang::hir::{Block, Body, Entry, Expr, ExprId, Local, Subject as Over, TextId};
 use crate::lang::syntax::ast::Kind;
 
 /// A finding before its texts are rendered.
@@ -140,6 +141,8 @@ struct Engine<'db> {
     sorted: RefCell<Option<Snapshot>>,
     /// Graphs in which something has changed, with all that contain them, and how much of the log that covers.
     touched: RefCell<(usize, FxHashSet<GraphId>)>,
+    /// Of the machine that runs the pass.
+    reach: RefCell<ReachIndex>,
     /// A failure of another program than that of the pass.
     failed: RefCell<Option<QueryFailure>>,
 }
@@ -201,6 +204,7 @@ impl<'db> Engine<'db> {
             resolved: RefCell::default(),
             sorted: RefCell::default(),
             touched: RefCell::default(),
+            reach: RefCell::default(),
             failed: RefCell::default(),
         }
     }
@@ -218,18 +222,17 @@ impl<'db> Engine<'db> {
         };
         let Some(hir) = program.hir(entry).cloned() else { return Ok(()) };
         match &*hir {
-            Entry::Pass { subject, block, .. } | Entry::Lint { subject, block, .. } => match subject {
-                None => machine.run(entry, block, &[Value::Graph(machine.root())]).map(|_| ()),
-                Some(subject) => {
-                    for node in self.nodes(machine, entry, subject, only)? {
-                        let frame = [Value::Graph(machine.root()), Value::Node(node)];
-                        if self.applies(machine, entry, subject, &frame)? {
-                            machine.run(entry, block, &frame)?;
-                        }
-                    }
-                    Ok(())
+            Entry::Pass { subject, repeats, block, .. } => loop {
+                let found = machine.state().node_count();
+                self.visit(machine, entry, (subject.as_ref(), block), only)?;
+                // Ends: there are fewer nodes each time.
+                if !repeats || only.is_some() || machine.state().node_count() >= found {
+                    break Ok(());
                 }
             },
+            Entry::Lint { subject, block, .. } => {
+                self.visit(machine, entry, (subject.as_ref(), block), only)
+            }
             Entry::Chain(chain) => {
                 for node in self.nodes(machine, entry, &chain.subject, only)? {
                     self.apply(machine, name, node)?;
@@ -241,6 +244,26 @@ impl<'db> Engine<'db> {
         }?;
         for report in machine.take_reports() {
             self.report(machine.program(), report);
+        }
+        Ok(())
+    }
+
+    /// Runs a body once, or once for each node that it is for.
+    fn visit(
+        &self,
+        machine: &mut Machine<'_>,
+        entry: EntryId,
+        (subject, block): (Option<&Over>, &Block),
+        only: Option<NodeId>,
+    ) -> Result<(), Failure> {
+        let Some(subject) = subject else {
+            return machine.run(entry, block, &[Value::Graph(machine.root())]).map(|_| ());
+        };
+        for node in self.nodes(machine, entry, subject, only)? {
+            let frame = [Value::Graph(machine.root()), Value::Node(node)];
+            if self.applies(machine, entry, subject, &frame)? {
+                machine.run(entry, block, &frame)?;
+            }
         }
         Ok(())
     }
@@ -385,6 +408,10 @@ impl Host for Engine<'_> {
         Ok(())
     }
 
+    fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
+        self.reach.borrow_mut().ask(machine, &self.before, from, to)
+    }
+
     fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {
         let start = machine.edits().len();
         let step = match machine.run_chain(chain, node)? {
@@ -477,7 +504,11 @@ impl Engine<'_> {
         fresh.set_tally(db.tally());
         fresh.set_marks(Some(Rc::new(marks.clone())));
         let mut search = Search { machine: &mut fresh, rule: &rule, symbols: &table, marks: &marks, target };
-        search.run_group(group).map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
+        // What is known of reachability goes with a machine's log.
+        let known = self.reach.take();
+        let verdict = search.run_group(group);
+        self.reach.replace(known);
+        verdict.map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
     }
 }
 

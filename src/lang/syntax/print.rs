@@ -176,8 +176,9 @@ impl Printer {
                 let result = result.as_ref().map(|result| format!(" -> {}", ty(result))).unwrap_or_default();
                 self.body(&format!("{keyword} {name}({}){result}", params(all)), body);
             }
-            ItemData::Pass { subject: all, body } => {
-                self.body(&format!("{keyword} {name}{}", subject(all.as_ref())), body);
+            ItemData::Pass { subject: all, repeats, body } => {
+                let repeat = if *repeats { " repeat" } else { "" };
+                self.body(&format!("{keyword} {name}{}{repeat}", subject(all.as_ref())), body);
             }
             ItemData::Lint { code, level, subject: all, body } => {
                 let subject = subject(all.as_ref());
