@@ -16,6 +16,9 @@ use crate::report::Complaint;
 /// Cases are made by the reference compiler, so they run with this option at this value.
 const COMPAT: (&str, &str) = ("compat", "ge");
 
+/// A case is one call of a pass, for one graph.
+const ONE_GRAPH: (&str, &str) = ("one_graph", "true");
+
 /// Bytes that a symbol table may have when it is inflated.
 const TABLE_LIMIT: u64 = 1 << 30;
 
@@ -116,7 +119,9 @@ pub fn read(path: &Path) -> Result<Case, Complaint> {
         },
     };
     let mut options = recipe.options;
-    options.entry(COMPAT.0.to_owned()).or_insert_with(|| COMPAT.1.to_owned());
+    for (name, value) in [COMPAT, ONE_GRAPH] {
+        options.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+    }
     Ok(Case {
         steps: recipe.pass.iter().map(|pass| Sym::new(pass)).collect(),
         options,
