@@ -230,9 +230,7 @@ impl<'db> Engine<'db> {
                     break Ok(());
                 }
             },
-            Entry::Lint { subject, block, .. } => {
-                self.visit(machine, entry, (subject.as_ref(), block), only)
-            }
+            Entry::Lint { subject, block, .. } => self.visit(machine, entry, (subject.as_ref(), block), only),
             Entry::Chain(chain) => {
                 for node in self.nodes(machine, entry, &chain.subject, only)? {
                     self.apply(machine, name, node)?;

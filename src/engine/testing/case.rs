@@ -53,7 +53,8 @@ impl Session {
         }
         let node = match &case.node {
             Some(name) => {
-                let found = case.before.all_nodes(root).into_iter().find(|n| *case.before.node(*n).name == **name);
+                let found =
+                    case.before.all_nodes(root).into_iter().find(|n| *case.before.node(*n).name == **name);
                 Some(found.ok_or_else(|| vec![format!("no node is called `{name}`")])?)
             }
             None => None,

@@ -417,7 +417,7 @@ impl Cx<'_> {
                         }
                     }
                 }
-                ExpectKind::Warn(code) if !self.scope.lint_codes.contains(&code.text) => {
+                ExpectKind::Warn { code, .. } if !self.scope.lint_codes.contains(&code.text) => {
                     if self.scope.has(Kind::Pass, code.text) || self.scope.has(Kind::Checker, code.text) {
                         continue;
                     }

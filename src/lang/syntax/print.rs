@@ -382,7 +382,9 @@ fn expectation(expect: &Expect) -> String {
             format!("{}control {} => {}", no(present), node(from), node(to))
         }
         ExpectKind::Error(message) => format!("error {}", string(message)),
-        ExpectKind::Warn(code) => format!("warn {}", code.text),
+        ExpectKind::Warn { present, code } => {
+            format!("{}warn {}", if *present { "" } else { "no " }, code.text)
+        }
         ExpectKind::Kept { node: name, step } => {
             format!(
                 "kept {}{}",
