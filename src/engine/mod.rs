@@ -9,6 +9,7 @@ pub mod outcome;
 
 mod conflicts;
 mod marks;
+mod order;
 mod pairs;
 mod queries;
 mod reach;

@@ -25,7 +25,7 @@ fn allowed(kind: &StatementKind) -> Option<(&'static [Kind], &'static str)> {
         StatementKind::Fail(_) => {
             (&[Kind::Symbols, Kind::Pass, Kind::Chain, Kind::Action, Kind::Lint], "fail")
         }
-        StatementKind::Report { .. } => (&[Kind::Lint, Kind::Pass], "report"),
+        StatementKind::Report { .. } => (&[Kind::Lint, Kind::Pass, Kind::Action], "report"),
         StatementKind::Insert { .. } => (EDITS, "insert"),
         StatementKind::Delete(_) => (EDITS, "delete"),
         StatementKind::Connect { .. } => (EDITS, "connect"),
