@@ -33,3 +33,33 @@ fn layout() {
 fn symbols() {
     all("symbols");
 }
+
+#[test]
+fn hccl_memcpy() {
+    all("hccl_memcpy");
+}
+
+#[test]
+fn hccl_continuous() {
+    all("hccl_continuous");
+}
+
+#[test]
+fn subgraph() {
+    all("subgraph");
+}
+
+#[test]
+fn identity() {
+    all("identity");
+}
+
+#[test]
+fn identity_force() {
+    all("identity_force");
+}
+
+#[test]
+fn lint() {
+    all("lint");
+}

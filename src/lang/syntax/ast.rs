@@ -148,6 +148,8 @@ pub enum ItemData {
     },
     Pass {
         subject: Option<Subject>,
+        /// Again, as long as nodes vanish.
+        repeats: bool,
         body: Block,
     },
     Lint {
