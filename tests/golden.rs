@@ -33,3 +33,13 @@ fn layout() {
 fn symbols() {
     all("symbols");
 }
+
+#[test]
+fn rw() {
+    all("rw");
+}
+
+#[test]
+fn rw_check() {
+    all("rw_check");
+}

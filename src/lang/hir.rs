@@ -89,6 +89,11 @@ pub enum Expr {
         base: ExprId,
         mark: Sym,
     },
+    /// A value that a pass has left at a place, none before.
+    Note {
+        base: ExprId,
+        note: Sym,
+    },
     /// `lift`: bit `i` says that argument `i`, if it is none, gives none (the parameter is not optional).
     Call {
         function: Sym,
@@ -296,12 +301,18 @@ pub enum Statement {
         with: ExprId,
     },
     Fail(TextId),
+    Halt(TextId),
     Report {
         places: Box<[ExprId]>,
         message: TextId,
         help: Option<TextId>,
     },
     Insert(Box<Insert>),
+    /// Removes the attributes whose names are not in the set.
+    Clear {
+        subject: ExprId,
+        except: Sym,
+    },
     Delete(ExprId),
     Connect {
         from: ExprId,
@@ -321,6 +332,12 @@ pub enum Statement {
         subject: ExprId,
         key: Sym,
         ty: AttrType,
+        value: ExprId,
+    },
+    /// A `none` value removes the note.
+    SetNote {
+        subject: ExprId,
+        note: Sym,
         value: ExprId,
     },
     SetField {
@@ -388,6 +405,10 @@ pub enum Entry {
         ty: AttrType,
         places: Vec<AttrPlace>,
         aliases: Vec<Sym>,
+    },
+    Note {
+        ty: Ty,
+        places: Vec<AttrPlace>,
     },
     Option {
         ty: OptionType,
@@ -480,7 +501,7 @@ pub enum Entry {
     /// Conditions have an empty frame.
     Pipeline {
         body: Body,
-        steps: Vec<(Sym, Option<ExprId>)>,
+        steps: Vec<PipelineStep>,
     },
     /// Conditions of `expect that`, in order: {root}. The rest of a test is read from its syntax tree.
     Test {
@@ -518,6 +539,15 @@ pub enum CheckerForm {
 pub enum CheckerAction {
     Isolate { position: Option<Position>, target: ExprId, reason: Option<TextId> },
     Body(Block),
+}
+
+/// One step of a pipeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PipelineStep {
+    pub name: Sym,
+    pub when: Option<ExprId>,
+    /// Its failure does not end the run.
+    pub tolerant: bool,
 }
 
 /// {root, node}
@@ -583,6 +613,7 @@ impl Entry {
             Entry::Set { .. }
             | Entry::Table { .. }
             | Entry::Attr { .. }
+            | Entry::Note { .. }
             | Entry::Option { .. }
             | Entry::Enum { .. }
             | Entry::Never { .. }

@@ -22,6 +22,7 @@ pub(super) fn unused(items: &[RuleItem], found: &mut Vec<(ItemKey, Diagnostic)>)
             Kind::Set
             | Kind::Table
             | Kind::Attr
+            | Kind::Note
             | Kind::Option
             | Kind::Enum
             | Kind::Fn
