@@ -90,7 +90,7 @@ const CHOICES: [Choice; 11] = [
         ],
     ),
     ("@1", &["", ", Variable", ", Relu"]),
-    ("@2", &["n.attr(big)", "n.attr(size) > option(least)", "n.attr(big) and n.inputs.count > 1"]),
+    ("@2", &["n.attr(big)", "(n.attr(size) ?? 0) > option(least)", "n.attr(big) and n.inputs.count > 1"]),
     ("@3", &["Outputs that stay.", "Outputs whose place is fixed, at length."]),
     ("@4", &["is_big(node)", "is_big(node) or node.type == Add", "no_such_function(node)"]),
     ("@5", &["", "never BIG_IN with OTHER_OUT", "always BIG_IN with OTHER_OUT because \"too big\""]),
@@ -101,7 +101,7 @@ const CHOICES: [Choice; 11] = [
     ("@7", &["{big} reads {fixed}", "{big.node.name} may not", "reworded"]),
     ("@8", &["first.is_in", "big.node != other.node"]),
     ("@9", &["", "  because \"big ones want to be alone\"", "\nskip same when first.node == second.node"]),
-    ("@10", &["", ", layer", " if option(least) > 0"]),
+    ("@10", &["", ", layer", " when option(least) > 0"]),
 ];
 
 fn small(picks: &[usize]) -> String {
@@ -242,7 +242,11 @@ fn small_graph(kind: usize) -> Snapshot {
             0 | 1 => String::new(),
             _ => format!("(n{}, n{})", n * (kind + 3) % n, (n + kind) * 5 % n),
         };
-        text.push_str(&format!("n{n}: {ty}{from} {{ big = {}, size = {} }}\n", (n + kind) % 3 == 0, n % 6));
+        text.push_str(&format!(
+            "n{n}: {ty}{from} {{ big = {}, size = {} }}\n",
+            (n + kind).is_multiple_of(3),
+            n % 6
+        ));
     }
     notation::parse(&text).0.expect("a graph")
 }

@@ -150,7 +150,12 @@ fn shipped_tokens(source: &str) -> (Vec<(Token, usize)>, Vec<String>) {
         if let Some(Token::Word(name)) = module.and_then(|m| gated.get(m + 1)).map(|(token, _)| token)
             && !gated.iter().any(|(token, _)| *token == Token::Mark('{'))
         {
-            test_modules.push(name.clone());
+            // `#[path = "…"]` names the file.
+            let path = gated.iter().find_map(|(token, _)| match token {
+                Token::Text(path) => Some(path.clone()),
+                _ => None,
+            });
+            test_modules.push(path.unwrap_or_else(|| name.clone()));
         }
         at += 1;
     }
@@ -168,11 +173,11 @@ fn program() -> BTreeMap<PathBuf, Vec<(Token, usize)>> {
         let source = fs::read_to_string(&file).expect("a source file");
         let (tokens, test_modules) = shipped_tokens(&source);
         let stem = file.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
-        let dir = file.parent().expect("a folder");
-        let dir = if ["mod", "lib", "main"].contains(&stem) { dir.to_owned() } else { dir.join(stem) };
+        let beside = file.parent().expect("a folder").to_owned();
+        let dir = if ["mod", "lib", "main"].contains(&stem) { beside.clone() } else { beside.join(stem) };
         for module in test_modules {
             tests.insert(dir.join(format!("{module}.rs")));
-            tests.insert(dir.join(module));
+            tests.insert(if module.ends_with(".rs") { beside.join(module) } else { dir.join(module) });
         }
         program.insert(file.strip_prefix(&root).expect("below src").to_owned(), tokens);
     }
@@ -396,6 +401,7 @@ fn the_scanner_sees_a_violation() {
     }
     assert_eq!(violations(&policy, &shipped_tokens("\n\nf(\"Relu\")").0), ["3: Relu"]);
     assert_eq!(shipped_tokens("#[cfg(test)]\nmod sort_tests;\nmod sort;").1, ["sort_tests"]);
+    assert_eq!(shipped_tokens("#[cfg(test)]\n#[path = \"x_tests.rs\"]\nmod tests;").1, ["x_tests.rs"]);
 }
 
 // ---- A room imports from lower rooms ----

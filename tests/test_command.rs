@@ -67,6 +67,7 @@ fn cases_run_as_the_reference_compiler_did() {
             ("cases/right.json", r#"{"pass": "mend", "status": "ok"}"#),
             ("cases/right.before.graph", GRAPH),
             ("cases/right.after.graph", "a: Relu { marked = false }\n"),
+            ("cases/defaults.json", r#"{"options": {"compat": "ge"}}"#),
             ("cases/sound.json", r#"{"pass": "mend", "options": {"compat": "sound"}, "status": "ok"}"#),
             ("cases/sound.before.graph", GRAPH),
             ("cases/wrong.json", r#"{"pass": "mend", "status": "ok"}"#),

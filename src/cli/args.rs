@@ -170,7 +170,7 @@ pub struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub struct TestArgs {
-    /// Rule files or directories of them, added to the rules; only their tests run
+    /// Rule files, which are added to the rules, cases (`NAME.json`), or directories of them; only their tests run
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Tell which entries and branches no test reached

@@ -13,14 +13,14 @@ use crate::format::{LoadContext, inflate, load};
 use crate::graph::{Snapshot, Sym};
 use crate::report::Complaint;
 
-/// Cases are made by the reference compiler, so they run with this option at this value.
-const COMPAT: (&str, &str) = ("compat", "ge");
+/// Beside a case, or above it: `{"options": {…}}`, options of all cases of the folder that do not say otherwise.
+const DEFAULTS: &str = "defaults.json";
 
 /// Bytes that a symbol table may have when it is inflated.
 const TABLE_LIMIT: u64 = 1 << 30;
 
 /// How to run a case.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Recipe {
     pass: Option<String>,
     #[serde(default)]
@@ -95,10 +95,7 @@ impl Found {
 /// One of its files is missing, or not what it should be.
 pub fn read(path: &Path) -> Result<Case, Complaint> {
     let shown = path.display().to_string();
-    let text = std::fs::read(path).map_err(|error| unreadable(&shown, &error))?;
-    let recipe: Recipe = serde_json::from_slice(&text).map_err(|error| {
-        Complaint::error("case::recipe", format!("the case cannot be read: {error}")).at(shown.clone())
-    })?;
+    let recipe = recipe(path)?;
     let before = beside(path, "before")?.ok_or_else(|| {
         Complaint::error("case::no_graph", "the case has no graph to run on")
             .at(shown.clone())
@@ -114,8 +111,9 @@ pub fn read(path: &Path) -> Result<Case, Complaint> {
             None => CaseEnd::Graph(before.clone()),
         },
     };
-    let mut options = recipe.options;
-    options.entry(COMPAT.0.to_owned()).or_insert_with(|| COMPAT.1.to_owned());
+    let defaults = path.ancestors().skip(1).map(|folder| folder.join(DEFAULTS)).find(|file| file.is_file());
+    let mut options = defaults.map(|file| self::recipe(&file)).transpose()?.unwrap_or_default().options;
+    options.extend(recipe.options);
     Ok(Case {
         steps: recipe.pass.iter().map(|pass| Sym::new(pass)).collect(),
         options,
@@ -124,6 +122,14 @@ pub fn read(path: &Path) -> Result<Case, Complaint> {
         sort: recipe.sort_first,
         before,
         end,
+    })
+}
+
+fn recipe(path: &Path) -> Result<Recipe, Complaint> {
+    let shown = path.display().to_string();
+    let text = std::fs::read(path).map_err(|error| unreadable(&shown, &error))?;
+    serde_json::from_slice(&text).map_err(|error| {
+        Complaint::error("case::recipe", format!("the case cannot be read: {error}")).at(shown)
     })
 }
 

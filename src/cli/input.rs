@@ -3,12 +3,13 @@
 //! Promise: a file that cannot be used gives one complaint with the file, the place in it and what was expected.
 
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::desk::{Desk, Stop};
 use super::session::{Engine, ExplainTarget};
-use crate::format::{FormatError, FormatWarning, Loaded, Place};
+use crate::format::{FormatError, FormatWarning, LoadContext, Loaded, Place};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot};
 use crate::lang::Level;
 use crate::lang::diagnostic::did_you_mean;
@@ -48,12 +49,8 @@ impl GraphFile {
             .map(|path| {
                 let mut stdin = None;
                 if is_dash(path) {
-                    let mut bytes = Vec::new();
-                    desk.io
-                        .stdin
-                        .read_to_end(&mut bytes)
-                        .map_err(|error| unreadable("standard input", &error))?;
-                    stdin = Some(bytes.into());
+                    let bytes = read_all(&mut desk.io.stdin, graph_limit());
+                    stdin = Some(bytes.map_err(|error| unreadable("standard input", &error))?.into());
                 }
                 let shown = match is_dash(path) {
                     true => "<stdin>".to_owned(),
@@ -78,7 +75,8 @@ impl GraphFile {
         let bytes: &[u8] = match &self.stdin {
             Some(bytes) => bytes,
             None => {
-                read = std::fs::read(&self.path).map_err(|error| unreadable(&self.shown, &error))?;
+                read =
+                    read_file(&self.path, graph_limit()).map_err(|error| unreadable(&self.shown, &error))?;
                 &read
             }
         };
@@ -97,6 +95,22 @@ impl GraphFile {
         };
         loaded.map_err(|error| format_complaint(&error, &self.shown, bytes))
     }
+}
+
+/// Bytes of the largest graph file.
+fn graph_limit() -> u64 {
+    LoadContext::default().size_limit
+}
+
+/// The bytes of a file, but at most one more than `limit`: enough to see that it is too large. A device may never end.
+pub fn read_file(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
+    read_all(&mut std::fs::File::open(path)?, limit)
+}
+
+fn read_all(reader: &mut dyn Read, limit: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A file that the system does not give.

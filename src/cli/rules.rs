@@ -12,13 +12,14 @@ use serde::Serialize;
 
 use super::args::{OutputFormat, RuleArgs, RunArgs};
 use super::desk::{Desk, Done, Stop};
-use super::input::{suggestion, unreadable};
+use super::input::{read_file, suggestion, unreadable};
 use super::session::{
     Connect, Engine, EntryInfo, KERNEL_LIBS, OP_INFO, PREPARE, RuleDiagnostic, RuleSources,
 };
 use super::{FINE, UNUSABLE};
 use crate::engine::outcome::RuleRef;
 use crate::lang::Level;
+use crate::lang::syntax::LONGEST_FILE;
 use crate::lang::syntax::ast::Kind;
 use crate::report::human::{Paint, rule_diagnostic};
 use crate::report::rules::{KINDS, find_word, kind_word};
@@ -26,6 +27,9 @@ use crate::report::{Complaint, Rules, Source};
 
 /// Rule files have this extension.
 pub(super) const EXTENSION: &str = "anchor";
+
+/// Errors, and warnings, of rules that are shown: one slip can bring as many as there are items.
+const MOST_TOLD: usize = 100;
 
 /// The rule files that the arguments name.
 pub fn sources(args: &RuleArgs) -> Result<RuleSources, Complaint> {
@@ -60,7 +64,7 @@ pub fn read(path: &Path, overlay: bool) -> Result<Vec<(String, String, bool)>, C
         .iter()
         .map(|path| {
             let shown = path.display().to_string();
-            let bytes = std::fs::read(path).map_err(|error| unreadable(&shown, &error))?;
+            let bytes = read_file(path, LONGEST_FILE as u64).map_err(|error| unreadable(&shown, &error))?;
             let text = String::from_utf8(bytes).map_err(|error| {
                 let at = error.utf8_error().valid_up_to();
                 Complaint::error("rules::not_text", "the rule file is not UTF-8 text")
@@ -104,13 +108,23 @@ impl Loaded {
     fn report(&self, diagnostics: &[RuleDiagnostic], desk: &mut Desk<'_, '_>) -> Result<(), Stop> {
         let (errors, others): (Vec<_>, Vec<_>) =
             diagnostics.iter().partition(|found| found.diagnostic.level == Level::Error);
-        for other in others {
-            desk.complain(&self.complaint(other))?;
+        let told = |found: Vec<&RuleDiagnostic>, what: &str| {
+            let more = found.len().saturating_sub(MOST_TOLD);
+            let mut told: Vec<Complaint> =
+                found.into_iter().take(MOST_TOLD).map(|f| self.complaint(f)).collect();
+            if more > 0 {
+                let message = format!("{more} more {what} are not shown");
+                told.push(Complaint::new(Level::Note, "rules::more", message));
+            }
+            told
+        };
+        for other in told(others, "warnings") {
+            desk.complain(&other)?;
         }
         if errors.is_empty() {
             return Ok(());
         }
-        Err(Stop::Wrong(errors.into_iter().map(|error| self.complaint(error)).collect()))
+        Err(Stop::Wrong(told(errors, "errors")))
     }
 
     pub fn complaint(&self, found: &RuleDiagnostic) -> Complaint {
@@ -212,8 +226,17 @@ struct EntryJson<'a> {
     path: &'a str,
     line: u32,
     overlay: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    replaced: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     doc: Option<&'a str>,
+}
+
+/// Whether an overlay has an `override` of this entry.
+fn replaced(entry: &EntryInfo, all: &[EntryInfo]) -> bool {
+    let same = |other: &&EntryInfo| (other.kind, other.name) == (entry.kind, entry.name) && other.overlay;
+    let overrides = |other: &EntryInfo| other.source.lines().any(|line| line.starts_with("override "));
+    !entry.overlay && all.iter().filter(same).any(overrides)
 }
 
 /// `rules list`.
@@ -238,6 +261,7 @@ pub fn list(
                 path: &entry.path,
                 line: entry.line,
                 overlay: entry.overlay,
+                replaced: replaced(entry, &loaded.entries),
                 doc: entry.doc.as_deref(),
             };
             text += &serde_json::to_string(&json).unwrap_or_default();
@@ -247,7 +271,12 @@ pub fn list(
         return Ok(FINE);
     }
     let place = |entry: &EntryInfo| {
-        format!("{}:{}{}", entry.path, entry.line, if entry.overlay { " (overlay)" } else { "" })
+        let note = match entry.overlay {
+            true => " (overlay)",
+            false if replaced(entry, &loaded.entries) => " (replaced)",
+            false => "",
+        };
+        format!("{}:{}{note}", entry.path, entry.line)
     };
     let wide = |width: &dyn Fn(&EntryInfo) -> usize, limit: usize| {
         entries.iter().map(|entry| width(entry)).max().unwrap_or(0).min(limit)
@@ -307,7 +336,12 @@ pub fn show(
 }
 
 fn draw_entry(entry: &EntryInfo, all: &[EntryInfo], desk: &Desk<'_, '_>, text: &mut String) {
-    let place = format!("// {}:{}{}", entry.path, entry.line, if entry.overlay { ", overlay" } else { "" });
+    let note = match entry.overlay {
+        true => ", overlay",
+        false if replaced(entry, all) => ", replaced",
+        false => "",
+    };
+    let place = format!("// {}:{}{}", entry.path, entry.line, note);
     let _ = writeln!(text, "{}", desk.out.paint(Paint::Faint, &place));
     let has_docs = entry.source.trim_start().starts_with("///");
     for line in entry.doc.iter().flat_map(|doc| doc.lines()).filter(|_| !has_docs) {

@@ -233,7 +233,7 @@ fn refusal(error: engine::RunError) -> RunError {
             RunError { message: format!("there is no pass `{name}`"), help: Some(help) }
         }
         engine::RunError::Recursive(name) => {
-            RunError { message: format!("pipeline `{name}` contains itself"), help: None }
+            RunError { message: format!("pipelines are nested too deep around `{name}`"), help: None }
         }
     }
 }

@@ -185,7 +185,7 @@ fn matching(
     body: &Body,
     condition: ExprId,
 ) -> Result<Vec<Place>, Failure> {
-    let reads = |slot: Local| body.exprs.iter().any(|expr| *expr == Expr::Local(slot));
+    let reads = |slot: Local| body.exprs.contains(&Expr::Local(slot));
     let (reads_anchor, reads_group) = (reads(ANCHOR), reads(GROUP));
     let per_node = !reads_anchor && !reads_group;
     let dense = request.snapshot.dense();

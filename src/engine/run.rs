@@ -278,7 +278,7 @@ impl<'db> Engine<'db> {
             None => Ok(machine.state().all_nodes(machine.root())),
             Some(list) => {
                 let value = machine.eval(entry, list, &[Value::Graph(machine.root())])?;
-                Ok(value.elements().into_iter().filter_map(|value| value.as_node()).collect())
+                Ok(value.elements().filter_map(|value| value.as_node()).collect())
             }
         }
     }

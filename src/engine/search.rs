@@ -109,6 +109,9 @@ enum Known {
 
 type Found = FxHashMap<Anchor, (u32, Verdict)>;
 
+/// The places that carry each mark of a pair of marks.
+type Sides = (Vec<Place>, Vec<Place>, (Sym, Sym));
+
 impl Search<'_, '_, '_> {
     /// Groups that hold a pair of the rule's marks, ascending.
     fn groups(&self) -> Vec<u32> {
@@ -203,7 +206,7 @@ impl Search<'_, '_, '_> {
     }
 
     /// The places of both sides of each of the rule's pairs in a group.
-    fn sides(&self, group: u32) -> Vec<(Vec<Place>, Vec<Place>, (Sym, Sym))> {
+    fn sides(&self, group: u32) -> Vec<Sides> {
         let mut sides = Vec::new();
         for &(a, b) in &self.rule.pairs {
             let (Some(x), Some(y)) = (self.marks.list(a), self.marks.list(b)) else { continue };
@@ -527,6 +530,10 @@ impl Search<'_, '_, '_> {
     fn classes(&mut self, places: &[Place], group: &Value, skip: bool) -> Result<Classes, Failure> {
         let rule = self.rule;
         let leaves = if skip { &rule.skip_leaves } else { &rule.leaves };
+        #[allow(
+            clippy::mutable_key_type,
+            reason = "what a value caches inside does not take part in its hash"
+        )]
         let mut numbers: FxHashMap<Vec<Value>, u32> = FxHashMap::default();
         let mut classes = Classes { of: Vec::with_capacity(places.len()), members: Vec::new() };
         for place in places {

@@ -265,7 +265,7 @@ fn crowd(n: u16) -> Snapshot {
     let op = |marks, at: u16| Op {
         marks,
         kind: (at % 3) as u8,
-        weight: at % 2 == 0,
+        weight: at.is_multiple_of(2),
         hands_on: true,
         inputs: 1,
         outputs: 1,

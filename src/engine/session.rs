@@ -57,7 +57,7 @@ pub enum RunError {
     Rules,
     /// A pass or pipeline that no rule declares; with the names that there are.
     UnknownPass { name: Sym, known: Vec<Sym> },
-    /// A pipeline that contains itself.
+    /// A pipeline inside more others than is allowed (one that contains itself is an error of the rules).
     Recursive(Sym),
 }
 
@@ -66,7 +66,7 @@ impl std::fmt::Display for RunError {
         match self {
             RunError::Rules => f.write_str("the rules have errors"),
             RunError::UnknownPass { name, .. } => write!(f, "there is no pass `{name}`"),
-            RunError::Recursive(name) => write!(f, "pipeline `{name}` contains itself"),
+            RunError::Recursive(name) => write!(f, "pipelines are nested too deep at `{name}`"),
         }
     }
 }
@@ -212,13 +212,18 @@ impl Session {
         for &file in self.rules.files(&self.db) {
             let text = file.text(&self.db);
             let parsed = db::parsed(&self.db, file);
+            // Items stand in order, so lines are counted from one to the next.
+            let (mut at, mut line) = (0, 1u32);
             for item in &parsed.items {
                 let Some(tree) = &item.item else { continue };
+                let start = keyword(&item.source).clamp(at, text.len().max(at));
+                line += memchr::memchr_iter(b'\n', &text.as_bytes()[at..start]).count() as u32;
+                at = start;
                 entries.push(EntryInfo {
                     kind: tree.kind,
                     name: crate::lang::check::title(tree),
                     path: file.path(&self.db).clone(),
-                    line: line(text, keyword(&item.source)),
+                    line,
                     doc: tree.doc.clone(),
                     overlay: file.overlay(&self.db),
                     source: item.source.text.clone(),

@@ -134,6 +134,6 @@ pub fn save_with_warnings(
             Err(FormatError::new("format::read_only", message).with_help("write a `ge_proto` text dump"))
         }
         Format::Onnx => onnx::save(origin, now),
-        Format::Notation => Ok((notation::print(now).into_bytes(), Vec::new())),
+        Format::Notation => Ok((notation::save(now)?, Vec::new())),
     }
 }

@@ -79,10 +79,24 @@ impl Edit {
         id
     }
 
-    /// Removes a node with all its edges and, recursively, its subgraphs.
+    /// Removes a node with all its edges, its subgraphs, and theirs.
     pub fn remove_node(&mut self, id: NodeId) {
-        let Some(node) = self.state.nodes.get(&id).cloned() else { return };
-        self.changed = true;
+        // Files choose how deep subgraphs nest, so the nodes to remove are kept in a list and not on the stack.
+        let mut doomed = vec![id];
+        while let Some(id) = doomed.pop() {
+            let Some(node) = self.state.nodes.get(&id).cloned() else { continue };
+            self.changed = true;
+            for &graph in node.subgraphs.iter() {
+                doomed.extend(self.state.list(graph));
+                self.state.graphs.remove(&graph);
+                self.state.lists.remove(&graph);
+            }
+            self.remove_alone(id, &node);
+        }
+    }
+
+    /// Removes a node with all its edges.
+    fn remove_alone(&mut self, id: NodeId, node: &Node) {
         for index in 0..node.inputs.len() as u32 {
             self.disconnect(id.input(index));
         }
@@ -96,13 +110,6 @@ impl Edit {
         }
         for to in self.state.control_out(id).collect::<Vec<_>>() {
             self.remove_control(id, to);
-        }
-        for &graph in node.subgraphs.iter() {
-            for inner in self.state.list(graph).collect::<Vec<_>>() {
-                self.remove_node(inner);
-            }
-            self.state.graphs.remove(&graph);
-            self.state.lists.remove(&graph);
         }
         self.state.nodes.remove(&id);
         if let Some(list) = self.state.lists.get_mut(&node.graph) {
@@ -312,7 +319,7 @@ impl Builder {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Sketch, bare_node, list_text, named};
+    use super::super::testing::{Sketch, bare_node, graph_info, list_text, named};
     use super::*;
 
     #[test]
@@ -330,6 +337,22 @@ mod tests {
         add(&mut edit, "f", Place::After(named(&before, "a")));
         assert_eq!(add(&mut edit, "g", Place::End), 5);
         assert_eq!(list_text(&edit, GraphId::ROOT), "a f c d e g");
+    }
+
+    #[test]
+    fn subgraphs_of_any_depth_go_with_their_owner() {
+        let mut builder = Builder::default();
+        let mut above = None;
+        for _ in 0..50_000 {
+            let graph = builder.graph(graph_info("g"));
+            let owner = builder.node(bare_node("owner", graph), 0);
+            above.iter().for_each(|&node| builder.own(node, graph));
+            above = Some(owner);
+        }
+        let before = builder.finish();
+        let mut edit = before.edit();
+        edit.remove_node(NodeId(1));
+        assert_eq!((edit.node_count(), edit.graph_count()), (1, 2));
     }
 
     #[test]

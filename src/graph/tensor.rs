@@ -48,72 +48,78 @@ pub struct Tensor {
     pub extra: Extra,
 }
 
-/// Bits of one element, or `None` where the type has no fixed size (`graph_formats.md` 2.1).
-pub fn dtype_bits(proto: i32) -> Option<u32> {
-    Some(match proto {
-        1 | 7 | 9 | 20 | 32 => 32,
-        2 | 5 | 6 | 19 | 22 | 27 => 16,
-        3 | 4 | 11 | 14 | 15 | 18 | 21 | 33..=36 => 8,
-        8 | 10 | 12 | 16 | 23 => 64,
-        17 => 128,
-        28 => 4,
-        29 => 1,
-        30 | 31 => 2,
-        37 | 38 => 6,
-        39..=41 => 4,
-        _ => return None,
-    })
+/// What is known of a data type (`graph_formats.md` 2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataType {
+    pub name: &'static str,
+    /// Its number in the C++ numbering, which attribute values use.
+    pub cpp: i64,
+    /// Bits of one element, 0 where the type has no fixed size.
+    bits: u32,
 }
 
-/// Names by proto number (`graph_formats.md` 2.1).
-const DTYPES: [&str; 42] = [
-    "DT_UNDEFINED",
-    "DT_FLOAT",
-    "DT_FLOAT16",
-    "DT_INT8",
-    "DT_UINT8",
-    "DT_INT16",
-    "DT_UINT16",
-    "DT_INT32",
-    "DT_INT64",
-    "DT_UINT32",
-    "DT_UINT64",
-    "DT_BOOL",
-    "DT_DOUBLE",
-    "DT_STRING",
-    "DT_DUAL_SUB_INT8",
-    "DT_DUAL_SUB_UINT8",
-    "DT_COMPLEX64",
-    "DT_COMPLEX128",
-    "DT_QINT8",
-    "DT_QINT16",
-    "DT_QINT32",
-    "DT_QUINT8",
-    "DT_QUINT16",
-    "DT_RESOURCE",
-    "DT_STRING_REF",
-    "DT_DUAL",
-    "DT_VARIANT",
-    "DT_BF16",
-    "DT_INT4",
-    "DT_UINT1",
-    "DT_INT2",
-    "DT_UINT2",
-    "DT_COMPLEX32",
-    "DT_HIFLOAT8",
-    "DT_FLOAT8_E5M2",
-    "DT_FLOAT8_E4M3FN",
-    "DT_FLOAT8_E8M0",
-    "DT_FLOAT6_E3M2",
-    "DT_FLOAT6_E2M3",
-    "DT_FLOAT4_E2M1",
-    "DT_FLOAT4_E1M2",
-    "DT_HIFLOAT4",
+const fn data_type(name: &'static str, cpp: i64, bits: u32) -> DataType {
+    DataType { name, cpp, bits }
+}
+
+/// All data types; the place is the number in the proto numbering.
+pub static DATA_TYPES: [DataType; 42] = [
+    data_type("DT_UNDEFINED", 28, 0),
+    data_type("DT_FLOAT", 0, 32),
+    data_type("DT_FLOAT16", 1, 16),
+    data_type("DT_INT8", 2, 8),
+    data_type("DT_UINT8", 4, 8),
+    data_type("DT_INT16", 6, 16),
+    data_type("DT_UINT16", 7, 16),
+    data_type("DT_INT32", 3, 32),
+    data_type("DT_INT64", 9, 64),
+    data_type("DT_UINT32", 8, 32),
+    data_type("DT_UINT64", 10, 64),
+    data_type("DT_BOOL", 12, 8),
+    data_type("DT_DOUBLE", 11, 64),
+    data_type("DT_STRING", 13, 0),
+    data_type("DT_DUAL_SUB_INT8", 14, 8),
+    data_type("DT_DUAL_SUB_UINT8", 15, 8),
+    data_type("DT_COMPLEX64", 16, 64),
+    data_type("DT_COMPLEX128", 17, 128),
+    data_type("DT_QINT8", 18, 8),
+    data_type("DT_QINT16", 19, 16),
+    data_type("DT_QINT32", 20, 32),
+    data_type("DT_QUINT8", 21, 8),
+    data_type("DT_QUINT16", 22, 16),
+    data_type("DT_RESOURCE", 23, 64),
+    data_type("DT_STRING_REF", 24, 0),
+    data_type("DT_DUAL", 25, 0),
+    data_type("DT_VARIANT", 26, 0),
+    data_type("DT_BF16", 27, 16),
+    data_type("DT_INT4", 29, 4),
+    data_type("DT_UINT1", 30, 1),
+    data_type("DT_INT2", 31, 2),
+    data_type("DT_UINT2", 32, 2),
+    data_type("DT_COMPLEX32", 33, 32),
+    data_type("DT_HIFLOAT8", 34, 8),
+    data_type("DT_FLOAT8_E5M2", 35, 8),
+    data_type("DT_FLOAT8_E4M3FN", 36, 8),
+    data_type("DT_FLOAT8_E8M0", 37, 8),
+    data_type("DT_FLOAT6_E3M2", 38, 6),
+    data_type("DT_FLOAT6_E2M3", 39, 6),
+    data_type("DT_FLOAT4_E2M1", 40, 4),
+    data_type("DT_FLOAT4_E1M2", 41, 4),
+    data_type("DT_HIFLOAT4", 42, 4),
 ];
+
+fn known(proto: i32) -> Option<&'static DataType> {
+    DATA_TYPES.get(usize::try_from(proto).ok()?)
+}
+
+/// Bits of one element, or `None` where the type has no fixed size or is unknown.
+pub fn dtype_bits(proto: i32) -> Option<u32> {
+    known(proto).map(|known| known.bits).filter(|bits| *bits > 0)
+}
 
 /// The name of a data type in the proto numbering; `None` for a number outside the table.
 pub fn dtype_name(proto: i32) -> Option<&'static str> {
-    DTYPES.get(usize::try_from(proto).ok()?).copied()
+    known(proto).map(|known| known.name)
 }
 
 impl TensorDesc {

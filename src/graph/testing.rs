@@ -84,7 +84,7 @@ impl Sketch {
     }
 }
 
-fn graph_info(name: &str) -> GraphInfo {
+pub(super) fn graph_info(name: &str) -> GraphInfo {
     GraphInfo {
         name: name.into(),
         parent: None,

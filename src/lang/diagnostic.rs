@@ -74,13 +74,25 @@ impl Diagnostic {
     }
 }
 
+/// Longer words have no nearest one: the search is quadratic in their length.
+const LONGEST: usize = 80;
+
 /// The nearest of `candidates` to `word`, if near enough to be a slip of the pen.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.chars().count() / 3).max(1);
+    if word.len() > LONGEST {
+        return None;
+    }
+    let length = word.chars().count();
+    let limit = (length / 3).max(1);
+    // In a word of two letters a slip leaves little to go by: `it` is not `If`.
+    let alike =
+        |d: usize, candidate: &str| length > 2 || d == 0 || candidate.chars().next() == word.chars().next();
     candidates
         .into_iter()
+        // A character has at most four bytes.
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= 4 * limit)
         .map(|candidate| (distance(word, candidate), candidate))
-        .filter(|(d, _)| *d <= limit)
+        .filter(|(d, candidate)| *d <= limit && alike(*d, candidate))
         .min()
         .map(|(_, candidate)| candidate)
 }
@@ -115,5 +127,9 @@ mod tests {
         assert_eq!(did_you_mean("continous_input", words), Some("continuous_input"));
         assert_eq!(did_you_mean("Daat", words), Some("Data"));
         assert_eq!(did_you_mean("Relu", words), None);
+        assert_eq!(did_you_mean("it", ["If"]), None);
+        assert_eq!(did_you_mean("if", ["If"]), Some("If"));
+        assert_eq!(did_you_mean("W2", ["W1"]), Some("W1"));
+        assert_eq!(did_you_mean(&"x".repeat(1 << 20), words), None);
     }
 }

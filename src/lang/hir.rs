@@ -4,6 +4,10 @@
 //! A body is an arena of expressions; locals are numbered slots. The slots that an item kind provides come first,
 //! in the order that [`Entry`]'s variants document.
 
+mod statement;
+
+pub use statement::{Block, Field, Insert, Statement};
+
 use crate::graph::Sym;
 
 use super::facts::Fact;
@@ -259,135 +263,6 @@ pub struct Text {
 pub enum TextPart {
     Literal(String),
     Value(ExprId),
-}
-
-pub type Block = Vec<Statement>;
-
-/// A statement; expression ids are of the owning item's body.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Statement {
-    Let {
-        local: Local,
-        value: ExprId,
-    },
-    If {
-        arms: Vec<(ExprId, Block)>,
-        otherwise: Block,
-    },
-    /// `list` includes the `where` condition.
-    For {
-        local: Local,
-        list: ExprId,
-        body: Block,
-    },
-    Stop,
-    Do {
-        bind: Option<Local>,
-        action: Sym,
-        args: Box<[ExprId]>,
-    },
-    Give(ExprId),
-    Isolate {
-        target: ExprId,
-        reason: Option<TextId>,
-    },
-    Found(ExprId),
-    Join {
-        anchor: ExprId,
-        to: ExprId,
-    },
-    Unite {
-        anchor: ExprId,
-        with: ExprId,
-    },
-    Fail(TextId),
-    Halt(TextId),
-    Report {
-        places: Box<[ExprId]>,
-        message: TextId,
-        help: Option<TextId>,
-    },
-    Insert(Box<Insert>),
-    /// Removes the attributes whose names are not in the set.
-    Clear {
-        subject: ExprId,
-        except: Sym,
-    },
-    Delete(ExprId),
-    Connect {
-        from: ExprId,
-        to: ExprId,
-    },
-    Cut(ExprId),
-    Link {
-        from: ExprId,
-        to: ExprId,
-    },
-    Unlink {
-        from: ExprId,
-        to: ExprId,
-    },
-    /// A `none` value removes the attribute.
-    SetAttr {
-        subject: ExprId,
-        key: Sym,
-        ty: AttrType,
-        value: ExprId,
-    },
-    /// A `none` value removes the note.
-    SetNote {
-        subject: ExprId,
-        note: Sym,
-        value: ExprId,
-    },
-    SetField {
-        subject: ExprId,
-        field: Field,
-        value: ExprId,
-    },
-    Sort {
-        order: Sym,
-    },
-    Apply {
-        chain: Sym,
-        to: ExprId,
-    },
-    Resolve {
-        symbols: Sym,
-        graph: ExprId,
-        local: Local,
-        body: Block,
-    },
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Insert {
-    pub bind: Option<Local>,
-    pub op: ExprId,
-    /// Part of the meaning (it names a node), so it is here and not among the texts. Its body is the item's.
-    pub named: Option<Vec<TextPart>>,
-    /// The graph to add to; defaults to that of `behind`.
-    pub graph: Option<ExprId>,
-    pub behind: Option<ExprId>,
-    /// Number of ports (default 1 each).
-    pub inputs: Option<ExprId>,
-    pub outputs: Option<ExprId>,
-}
-
-/// What `set x.FIELD = …` can set on an anchor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Field {
-    /// The whole tensor description: `set a.tensor = b.tensor` (the value is an anchor).
-    Tensor,
-    /// `Int?`: none clears the flag and the index.
-    ReuseInput,
-    DataOffset,
-    /// The port's IR name (`Str`).
-    Name,
-    /// On a node: the per-input "is constant" flags (`list<Bool>`).
-    InputIsConst,
-    /// On a node: topological id (`Int`).
-    Id,
 }
 
 /// One item, ready to evaluate. The first slots of a frame are given in braces.

@@ -72,6 +72,9 @@ impl Source {
     }
 }
 
+/// Bytes that are shown before a span, and behind it: some lines of text, but not one of megabytes.
+const LONG: usize = 2000;
+
 impl SourceCode for Source {
     fn read_span<'a>(
         &'a self,
@@ -89,18 +92,29 @@ impl SourceCode for Source {
             let line = first.saturating_sub(before);
             (self.lines[line], line, 0)
         };
+        // Of a line that is too long to show, what stands around the span.
+        let (start, line) = match wanted.start - start > LONG {
+            true if before > 0 => {
+                let start = self.clamp(wanted.start - LONG..wanted.start).start;
+                (start, self.line_of(start))
+            }
+            _ => (start, line),
+        };
         let end = if before == 0 && after == 0 {
             wanted.end
         } else {
             self.lines.get(last.saturating_add(after).saturating_add(1)).copied().unwrap_or(self.text.len())
         };
+        let end =
+            if end.saturating_sub(wanted.end) > LONG { self.clamp(0..wanted.end + LONG).end } else { end };
+        let last = self.line_of(end.saturating_sub(1).max(wanted.start));
         Ok(Box::new(MietteSpanContents::new_named(
             self.name.clone(),
             &self.text.as_bytes()[start..end],
             (start, end - start).into(),
             self.above + line,
             column,
-            last.saturating_add(after).min(self.lines.len() - 1) + 1 - line,
+            last + 1 - line,
         )))
     }
 }
@@ -130,6 +144,13 @@ mod tests {
         let source = Source::part("f", "two\nthré\n", 2);
         assert_eq!(read(&source, 4..8, 1), ("two\nthré\n".into(), 1, 0));
         assert_eq!(source.line_column(4), (3, 1));
+    }
+
+    #[test]
+    fn of_a_long_line_the_part_around_the_span_is_shown() {
+        let source = Source::new("f", format!("one\n{}!{}\n", "é".repeat(9000), "a".repeat(9000)));
+        let (text, line, _) = read(&source, 18_004..18_005, 1);
+        assert_eq!((text, line), (format!("{}!{}", "é".repeat(1000), "a".repeat(2000)), 1));
     }
 
     #[test]

@@ -451,7 +451,7 @@ impl Stories {
     fn count(&mut self, alike: &Alike) -> bool {
         let told = || self.told.iter().enumerate().filter(|(_, (known, ..))| known == alike);
         let seen: usize = told().map(|(_, (.., story))| 1 + story.more).sum();
-        let Some((last, _)) = told().last() else { return false };
+        let Some((last, _)) = told().next_back() else { return false };
         // What follows from a name alone is the same for all.
         let settled = alike.verdict == Verdict::Never || seen >= COMPARED;
         if settled {

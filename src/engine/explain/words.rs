@@ -104,7 +104,7 @@ fn bare(text: &str) -> &str {
 
 /// The line up to a comment; two slashes inside a string are none.
 fn without_comment(line: &str) -> &str {
-    let comment = line.match_indices("//").find(|(at, _)| line[..*at].matches('"').count() % 2 == 0);
+    let comment = line.match_indices("//").find(|(at, _)| line[..*at].matches('"').count().is_multiple_of(2));
     comment.map_or(line, |(at, _)| &line[..at])
 }
 

@@ -179,7 +179,14 @@ impl Judge<'_> {
     fn edits(&self, seen: &Seen) -> Option<String> {
         let after = &seen.outcome.after;
         let mut words: Vec<String> = seen.inserted.iter().map(|inserted| inserted.words(after)).collect();
-        words.extend(seen.outcome.edits().filter_map(edit_words));
+        // What an inserted node is given is no news beside the insertion.
+        let is_new =
+            |name: &str| seen.inserted.iter().any(|inserted| *name_of(after, inserted.node) == *name);
+        let others = seen.outcome.edits().filter(|edit| match &edit.kind {
+            EditEntryKind::Set { node, .. } => !is_new(node),
+            _ => true,
+        });
+        words.extend(others.filter_map(edit_words));
         if words.is_empty() {
             return None;
         }

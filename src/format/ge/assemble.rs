@@ -17,8 +17,9 @@ use crate::graph::{
 
 type Result<T> = std::result::Result<T, FormatError>;
 
-/// Slots that a file may have without describing them, all nodes together. A few bytes of text can name slot 10^9.
-const MOST_PADDING: usize = 1 << 20;
+/// Slots that a file may have without describing them, all nodes together, beside two for each edge that it lists. A few
+/// bytes of text can name slot 10^9, and each slot costs as much as a node.
+const MOST_PADDING: usize = 1 << 16;
 
 /// What a writer needs beside the snapshot to give back an untouched node as it came.
 #[derive(Debug, Default)]
@@ -37,6 +38,7 @@ pub fn assemble(
     }
     let ModelMsg { name, version, custom_version, graphs, attrs, extra } = model;
     let info = ModelInfo { name: name.into(), version, custom_version: custom_version.into(), attrs, extra };
+    let edges: usize = graphs.iter().flat_map(|graph| &graph.ops).map(|op| op.input.len()).sum();
     let mut assembler = Assembler {
         builder: Builder::new(info),
         place,
@@ -44,6 +46,7 @@ pub fn assemble(
         port_names: PortNames::default(),
         blank: Arc::default(),
         padding: 0,
+        most_padding: MOST_PADDING + 2 * edges,
         desc_mismatch: None,
         origin: Origin::default(),
     };
@@ -74,6 +77,7 @@ struct Assembler<'p> {
     /// The description of a slot that the file does not describe.
     blank: Arc<TensorDesc>,
     padding: usize,
+    most_padding: usize,
     /// The first node whose `input` list and descriptions differ in number, and how many there are.
     desc_mismatch: Option<(Arc<str>, usize, usize)>,
     origin: Origin,
@@ -173,7 +177,7 @@ impl Assembler<'_> {
     fn node(&mut self, op: &OpMsg<'_>, graph: GraphId, edges: &Pending) -> Result<Node> {
         let (ins, outs) = (op.input_desc.len(), op.output_desc.len());
         self.padding += edges.slots.saturating_sub(ins) + edges.outputs.saturating_sub(outs);
-        if self.padding > MOST_PADDING {
+        if self.padding > self.most_padding {
             let message = format!(
                 "node `{}` has consumers at output {}, but describes {outs} outputs",
                 op.name,

@@ -352,6 +352,9 @@ impl Build<'_> {
     }
 }
 
+/// Names that are looked at to suggest some, all complaints together.
+const MOST_COMPARED: usize = 1 << 19;
+
 /// The node called `name`, or a complaint. A node that could not be read brings no second complaint.
 fn resolve(
     reader: &mut Reader<'_>,
@@ -361,8 +364,9 @@ fn resolve(
     if let Some(found) = known.get(&name.text) {
         return *found;
     }
-    // Looking for the nearest name costs a walk over all.
-    let near = if reader.complaints.is_full() {
+    // Looking for the nearest name costs a walk over all; in a large graph only the first complaints get it.
+    let compared = reader.complaints.list.len().saturating_mul(known.len());
+    let near = if reader.complaints.is_full() || compared > MOST_COMPARED {
         None
     } else {
         let mut all: Vec<&str> = known.keys().map(|n| &**n).collect();

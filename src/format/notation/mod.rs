@@ -39,6 +39,8 @@ mod value;
 
 use std::ops::Range;
 
+use rustc_hash::FxHashSet;
+
 use super::{Format, FormatError, Loaded, Place};
 use crate::graph::Snapshot;
 
@@ -93,6 +95,22 @@ pub fn load(data: &[u8]) -> Result<Loaded, FormatError> {
     }
     let snapshot = snapshot.ok_or_else(|| FormatError::new(codes::SYNTAX, "no graph could be read"))?;
     Ok(Loaded { snapshot, format: Format::Notation, warnings: Vec::new(), origin: None })
+}
+
+/// Writes a `.graph` file.
+///
+/// # Errors
+/// Two nodes of one graph have the same name, which the notation has no words for.
+pub fn save(now: &Snapshot) -> Result<Vec<u8>, FormatError> {
+    let mut seen = FxHashSet::default();
+    for (_, node) in now.nodes_by_id() {
+        if !seen.insert((node.graph, &*node.name)) {
+            let message =
+                format!("two nodes are called `{}`, but graph notation tells nodes by name", node.name);
+            return Err(FormatError::new(codes::DUPLICATE, message).with_help("write a text dump or `.air`"));
+        }
+    }
+    Ok(print(now).into_bytes())
 }
 
 /// Reads the inside of a `graph { ... }` that starts at `base_offset` of another file. Spans are those of that

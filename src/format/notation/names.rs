@@ -1,50 +1,9 @@
 //! Names that the notation knows: data types, list types; and the nearest of some names.
 
-/// Proto number, C++ number and GE name of each data type (`graph_formats.md` 2.1).
-const DTYPES: [(i32, i64, &str); 42] = [
-    (0, 28, "UNDEFINED"),
-    (1, 0, "FLOAT"),
-    (2, 1, "FLOAT16"),
-    (3, 2, "INT8"),
-    (4, 4, "UINT8"),
-    (5, 6, "INT16"),
-    (6, 7, "UINT16"),
-    (7, 3, "INT32"),
-    (8, 9, "INT64"),
-    (9, 8, "UINT32"),
-    (10, 10, "UINT64"),
-    (11, 12, "BOOL"),
-    (12, 11, "DOUBLE"),
-    (13, 13, "STRING"),
-    (14, 14, "DUAL_SUB_INT8"),
-    (15, 15, "DUAL_SUB_UINT8"),
-    (16, 16, "COMPLEX64"),
-    (17, 17, "COMPLEX128"),
-    (18, 18, "QINT8"),
-    (19, 19, "QINT16"),
-    (20, 20, "QINT32"),
-    (21, 21, "QUINT8"),
-    (22, 22, "QUINT16"),
-    (23, 23, "RESOURCE"),
-    (24, 24, "STRING_REF"),
-    (25, 25, "DUAL"),
-    (26, 26, "VARIANT"),
-    (27, 27, "BF16"),
-    (28, 29, "INT4"),
-    (29, 30, "UINT1"),
-    (30, 31, "INT2"),
-    (31, 32, "UINT2"),
-    (32, 33, "COMPLEX32"),
-    (33, 34, "HIFLOAT8"),
-    (34, 35, "FLOAT8_E5M2"),
-    (35, 36, "FLOAT8_E4M3FN"),
-    (36, 37, "FLOAT8_E8M0"),
-    (37, 38, "FLOAT6_E3M2"),
-    (38, 39, "FLOAT6_E2M3"),
-    (39, 40, "FLOAT4_E2M1"),
-    (40, 41, "FLOAT4_E1M2"),
-    (41, 42, "HIFLOAT4"),
-];
+use crate::graph::{DATA_TYPES, dtype_name as ge_name};
+
+/// What every GE name begins with.
+const PREFIX: &str = "DT_";
 
 /// Where the notation's name is not the GE name in lower case.
 const READABLE: [(&str, &str); 3] = [("FLOAT", "float32"), ("DOUBLE", "float64"), ("BF16", "bfloat16")];
@@ -53,10 +12,12 @@ const READABLE: [(&str, &str); 3] = [("FLOAT", "float32"), ("DOUBLE", "float64")
 const LIST_TYPES: [&str; 11] =
     ["none", "string", "int", "float", "bool", "bytes", "desc", "tensor", "graph", "attrs", "dtype"];
 
+/// The notation's name for a GE name.
 fn readable(ge: &str) -> String {
-    match READABLE.iter().find(|(name, _)| *name == ge) {
+    let short = ge.strip_prefix(PREFIX).unwrap_or(ge);
+    match READABLE.iter().find(|(name, _)| *name == short) {
         Some((_, readable)) => (*readable).to_owned(),
-        None => ge.to_ascii_lowercase(),
+        None => short.to_ascii_lowercase(),
     }
 }
 
@@ -65,43 +26,39 @@ pub(super) fn dtype(name: &str) -> Option<i32> {
     if let Some(number) = name.strip_prefix("dtype") {
         return number.parse().ok();
     }
-    let ge = name.strip_prefix("DT_");
-    let known = DTYPES.iter().find(|(_, _, n)| match ge {
-        Some(ge) => *n == ge,
-        None => readable(n) == name || n.to_ascii_lowercase() == name,
-    });
-    known.map(|(proto, ..)| *proto)
+    let is_meant = |ge: &str| match name.starts_with(PREFIX) {
+        true => ge == name,
+        false => readable(ge) == name || ge[PREFIX.len()..].to_ascii_lowercase() == name,
+    };
+    (0..).zip(&DATA_TYPES).find(|(_, known)| is_meant(known.name)).map(|(proto, _)| proto)
 }
 
 pub(super) fn dtype_name(proto: i32) -> String {
-    match DTYPES.iter().find(|(p, ..)| *p == proto) {
-        Some((_, _, name)) => readable(name),
-        None => format!("dtype{proto}"),
-    }
+    ge_name(proto).map_or_else(|| format!("dtype{proto}"), readable)
 }
 
 pub(super) fn dtype_names() -> impl Iterator<Item = String> {
-    DTYPES.iter().map(|(_, _, name)| readable(name))
+    DATA_TYPES.iter().map(|known| readable(known.name))
 }
 
 /// The C++ number of `DT_FLOAT` or `DT_77`, as attribute values hold it.
 pub(super) fn cpp_dtype(name: &str) -> Option<i64> {
-    let ge = name.strip_prefix("DT_")?;
-    match DTYPES.iter().find(|(_, _, n)| *n == ge) {
-        Some((_, cpp, _)) => Some(*cpp),
-        None => ge.parse().ok(),
+    let number = name.strip_prefix(PREFIX)?;
+    match DATA_TYPES.iter().find(|known| known.name == name) {
+        Some(known) => Some(known.cpp),
+        None => number.parse().ok(),
     }
 }
 
 pub(super) fn cpp_dtype_name(cpp: i64) -> String {
-    match DTYPES.iter().find(|(_, c, _)| *c == cpp) {
-        Some((_, _, name)) => format!("DT_{name}"),
-        None => format!("DT_{cpp}"),
+    match DATA_TYPES.iter().find(|known| known.cpp == cpp) {
+        Some(known) => known.name.to_owned(),
+        None => format!("{PREFIX}{cpp}"),
     }
 }
 
 pub(super) fn cpp_dtype_names() -> impl Iterator<Item = String> {
-    DTYPES.iter().map(|(_, _, name)| format!("DT_{name}"))
+    DATA_TYPES.iter().map(|known| known.name.to_owned())
 }
 
 pub(super) fn list_type(name: &str) -> Option<i32> {

@@ -15,10 +15,6 @@ use crate::graph::{AttrValue, Sym, TensorDesc};
 #[grammar = "grammar/graph.pest"]
 struct Notation;
 
-/// Rule calls per piece, at most: a backstop, since the grammar is linear by construction. A node with a million
-/// inputs stays below.
-const CALL_LIMIT: usize = 200_000_000;
-
 /// A name and where it stands.
 #[derive(Clone, Debug)]
 pub(super) struct Name {
@@ -106,6 +102,27 @@ pub(super) struct Block {
     pub broken: Vec<Arc<str>>,
 }
 
+/// Whether a `=` or `:` stands in `text` outside of strings.
+fn has_joint(text: &str) -> bool {
+    let (mut inside, mut escaped) = (false, false);
+    text.bytes().any(|byte| match byte {
+        _ if escaped => {
+            escaped = false;
+            false
+        }
+        b'\\' if inside => {
+            escaped = true;
+            false
+        }
+        b'"' => {
+            inside = !inside;
+            false
+        }
+        b'=' | b':' => !inside,
+        _ => false,
+    })
+}
+
 /// Reads pieces of one text.
 pub(super) struct Reader<'t> {
     pub text: &'t str,
@@ -116,7 +133,6 @@ pub(super) struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     pub fn new(text: &'t str) -> Reader<'t> {
-        pest::set_call_limit(std::num::NonZeroUsize::new(CALL_LIMIT));
         Reader { text, complaints: Complaints::default(), offset: 0 }
     }
 
@@ -292,7 +308,7 @@ impl<'t> Reader<'t> {
             }
             let (head, _) = self.around(&piece);
             let is_subgraph = head.strip_prefix("subgraph").is_some_and(|rest| {
-                rest.starts_with(|c: char| c.is_ascii_whitespace() || c == '"') && !rest.contains(['=', ':'])
+                rest.starts_with(|c: char| c.is_ascii_whitespace() || c == '"') && !has_joint(rest)
             });
             if is_subgraph && piece.braces.is_some() {
                 subgraphs.extend(self.subgraph(&piece));

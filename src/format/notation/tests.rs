@@ -493,3 +493,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_subgraph_may_have_any_name() {
+    let text = "n: If {\n  subgraph \"a:b = \\\"c\" { x: Relu }\n}\n";
+    let (graph, errors) = parse(text);
+    assert!(errors.is_empty(), "{errors:?}");
+    let printed = print(&graph.unwrap());
+    assert!(printed.contains("subgraph \"a:b = \\\"c\" {"), "{printed}");
+    let (again, errors) = parse(&printed);
+    assert!(errors.is_empty(), "{errors:?}");
+    assert_eq!(print(&again.unwrap()), printed);
+}
+
+#[test]
+fn two_nodes_of_one_name_are_refused() {
+    let dump = b"graph {\n  name: \"g\"\n  op {\n    name: \"a\"\n  }\n  op {\n    name: \"a\"\n  }\n}\n";
+    let loaded = crate::format::load(dump, "x.txt", &crate::format::LoadContext::default()).unwrap();
+    let error = super::save(&loaded.snapshot).unwrap_err();
+    assert_eq!(
+        error.to_string().lines().next(),
+        Some(
+            "format::duplicate: two nodes are called `a`, but graph notation tells nodes by name (the file)"
+        )
+    );
+}

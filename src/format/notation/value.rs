@@ -40,7 +40,10 @@ impl Reader<'_> {
     fn number(&mut self, pair: &Pair<'_, Rule>) -> Option<AttrValue> {
         let text = pair.as_str();
         let is_float = text.contains(['.', 'e', 'E', 'i']);
-        let (value, kind) = if is_float {
+        let (value, kind) = if let Some((sign, digits)) = text.split_once("0x") {
+            let value = i64::from_str_radix(&format!("{sign}{digits}"), 16).ok();
+            (value.map(AttrValue::Int), "a 64-bit integer")
+        } else if is_float {
             // A literal too large for the type would silently become infinite.
             let value = text.parse::<f32>().ok().filter(|f| f.is_finite() || text.ends_with("inf"));
             (value.map(AttrValue::Float), "a 32-bit float")

@@ -177,12 +177,21 @@ impl<'m, 'a> Lower<'m, 'a> {
     ) -> Result<(), FormatError> {
         let initialized: FxHashSet<&str> = graph.initializers.iter().map(|t| t.name).collect();
         let mut index = 0;
-        let mut data = |lower: &mut Self, scope: &mut Scope<'a>, name: &str, desc, parent: Option<i64>| {
+        let mut data = |lower: &mut Self,
+                        scope: &mut Scope<'a>,
+                        name: &str,
+                        desc: Arc<TensorDesc>,
+                        parent: Option<i64>| {
             let mut attrs = vec![(Sym::new("index"), AttrValue::Int(index))];
             attrs.extend(parent.map(|p| (Sym::new("_parent_node_index"), AttrValue::Int(p))));
             index += 1;
             let name = unique(&mut scope.node_names, name);
-            lower.add(id, Draft { name, ty: Sym::new("Data"), attrs, outputs: vec![desc] })
+            let data =
+                lower.add(id, Draft { name, ty: Sym::new("Data"), attrs, outputs: vec![desc.clone()] });
+            // As in a dump: one slot that nothing feeds, by which the caller's input is tied to a subgraph's.
+            let slot = Port { name: Sym::default(), desc };
+            lower.builder.node_mut(data).inputs = std::iter::once(slot).collect();
+            data
         };
         for (input, number) in graph.inputs.iter().zip(0usize..) {
             if initialized.contains(input.name) {

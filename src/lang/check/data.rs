@@ -1,5 +1,7 @@
 //! Items that hold data: sets, tables, the values of options, matrices.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::codes;
 use super::lower::Cx;
 use super::types::{fits, option_ty, show};
@@ -8,10 +10,26 @@ use crate::lang::Diagnostic;
 use crate::lang::hir::{Const, Entry, OptionValue, Ty};
 use crate::lang::syntax::ast::{self, ExprKind, Kind, MatrixResult, Name, OptionType, SetTerm};
 
+/// What tells a constant from others of its type, to find it among many.
+fn identity(constant: &Const) -> (u8, u64, Sym) {
+    match *constant {
+        Const::None => (0, 0, Sym::default()),
+        Const::Bool(b) => (1, b.into(), Sym::default()),
+        Const::Int(i) => (2, i.cast_unsigned(), Sym::default()),
+        // Both zeros are one number.
+        Const::Float(f) => (3, (f + 0.0).to_bits(), Sym::default()),
+        Const::Str(text) => (4, 0, text),
+        Const::Enum { ty, variant } => (5, variant.into(), ty),
+        Const::Mark(mark) => (6, 0, mark),
+    }
+}
+
 impl Cx<'_> {
     pub fn unique(&mut self, names: &[Name], what: &str) {
-        for (at, name) in names.iter().enumerate() {
-            if let Some(first) = names.iter().take(at).find(|first| first.text == name.text) {
+        let mut seen: FxHashMap<Sym, Name> = FxHashMap::default();
+        for name in names {
+            let first = *seen.entry(name.text).or_insert(*name);
+            if first.span != name.span {
                 let message = format!("the {what} `{}` is there twice", name.text);
                 let error = Diagnostic::error(codes::DUPLICATE, name.span, message);
                 self.report(error.also(first.span, "first here"));
@@ -26,6 +44,7 @@ impl Cx<'_> {
         }
         let mut includes = Vec::new();
         let mut elements = Vec::new();
+        let mut seen = FxHashSet::default();
         for term in terms {
             match term {
                 SetTerm::Named(name) => {
@@ -42,10 +61,7 @@ impl Cx<'_> {
                     for value in values {
                         let before = elements.len();
                         elements.extend(self.const_value(value, &element));
-                        if let [earlier @ .., new] = &elements[..]
-                            && elements.len() > before
-                            && earlier.contains(new)
-                        {
+                        if elements[before..].iter().any(|new| !seen.insert(identity(new))) {
                             let warning = Diagnostic::warning(
                                 codes::DUPLICATE,
                                 value.span,
@@ -63,10 +79,11 @@ impl Cx<'_> {
     pub fn table(&mut self, key: &ast::Type, value: &ast::Type, rows: &[(ast::Expr, ast::Expr)]) -> Entry {
         let (key, value) = (self.ty(key), self.ty(value));
         let mut lowered: Vec<(Const, Const)> = Vec::new();
+        let mut seen = FxHashSet::default();
         for (row_key, row_value) in rows {
             let made = (self.table_word(row_key, &key), self.table_word(row_value, &value));
             let (Some(row_key_value), Some(row_value)) = made else { continue };
-            if lowered.iter().any(|(known, _)| *known == row_key_value) {
+            if !seen.insert(identity(&row_key_value)) {
                 let message = "this key is there twice";
                 self.report(Diagnostic::error(codes::DUPLICATE, row_key.span, message));
             }

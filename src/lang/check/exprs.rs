@@ -278,11 +278,15 @@ impl Cx<'_> {
     ) -> (ExprId, Ty) {
         let mark = self.env.len();
         let mut bound = Vec::with_capacity(lets.len());
+        let depth = self.depth;
         for (name, value) in lets {
             let (id, ty) = self.expr(value, None);
             bound.push((self.declare(*name, ty, "local"), id, value.span));
+            // Each name holds what follows it, so a long block is a deep expression.
+            self.depth += 1;
         }
         let (mut id, ty) = self.expr(value, want);
+        self.depth = depth;
         self.leave(mark);
         for (local, value, _) in bound.into_iter().rev() {
             id = self.push(Expr::Let { local, value, body: id }, span);

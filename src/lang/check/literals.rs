@@ -162,7 +162,11 @@ impl Cx<'_> {
         match near {
             Some(near) => error.help(format!("did you mean `{near}`?")),
             None if want == Some(&Ty::Str) => error.help(format!("write `\"{word}\"` for a string")),
-            None => error,
+            None if self.env.is_empty() => error,
+            None => {
+                let names: Vec<String> = self.env.iter().map(|b| format!("`{}`", b.name)).collect();
+                error.help(format!("names here: {}", names.join(", ")))
+            }
         }
     }
 }

@@ -39,6 +39,17 @@ fn start(diagnostic: &Diagnostic) -> Option<Span> {
 /// Nesting that no person writes; deeper trees would need as much stack.
 const MAX_DEPTH: u32 = 300;
 
+/// Lists in one another in the type of a name: one name after the other could wrap a value without end.
+const DEEPEST: u32 = 64;
+
+fn nesting(mut ty: &Ty) -> u32 {
+    let mut depth = 0;
+    while let Ty::List(inner) | Ty::Optional(inner) = ty {
+        (ty, depth) = (inner, depth + 1);
+    }
+    depth
+}
+
 /// A local name in sight.
 pub(super) struct Binding {
     pub name: Sym,
@@ -151,6 +162,14 @@ impl<'a> Cx<'a> {
             }
             self.report(error);
         }
+        let ty = match nesting(&ty) > DEEPEST {
+            true => {
+                let message = format!("the type of `{}` nests more than {DEEPEST} deep", name.text);
+                self.report(Diagnostic::error(codes::TOO_DEEP, name.span, message));
+                Ty::Error
+            }
+            false => ty,
+        };
         self.bind_slot(name.text, ty, Some((name.span, what)))
     }
 
@@ -261,14 +280,20 @@ impl<'a> Cx<'a> {
     }
 
     pub fn needs_default(&mut self, ty: &Ty, want: &Ty, span: Span) {
-        let message = if *ty == Ty::None {
-            format!("a `{}` is needed here, and this is `none`", show(want))
-        } else {
-            format!("a `{}` is needed here, and this may be none", show(want))
+        let wanted = show(want);
+        let article = if wanted.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+        let found = if *ty == Ty::None { "is `none`" } else { "may be none" };
+        let default = match want {
+            Ty::Bool => "false",
+            Ty::Int => "0",
+            Ty::Str => "\"\"",
+            Ty::List(_) => "[]",
+            _ => "default",
         };
+        let message = format!("{article} `{wanted}` is needed here, and this {found}");
         let error = Diagnostic::error(codes::NEEDS_DEFAULT, span, message)
             .label(format!("this is `{}`", show(ty)))
-            .help("write `x ?? default`, or give it a name and ask `is some` first");
+            .help(format!("write `x ?? {default}`, or give it a name and ask `is some` first"));
         self.report(error);
     }
 

@@ -211,7 +211,11 @@ impl Cx<'_> {
             None if !owners.is_empty() => {
                 error.help(format!("`{}` is a fact of {}", name.text, owners.join(", ")))
             }
-            None if matches!(receiver, Ty::List(_)) => error.help("ask each element: `xs.map(it.…)`"),
+            None if matches!(receiver, Ty::List(_)) => error.help(match name.text.as_str() {
+                "all" | "any" | "find" => format!("write `{} x in xs: …`", name.text),
+                "filter" => "write `xs where …`, with `it` for the element".to_owned(),
+                _ => "ask each element: `xs.map(it.…)`".to_owned(),
+            }),
             None => error,
         });
     }

@@ -35,7 +35,7 @@ pub fn rules(items: &[RuleItem], scope: &Scope) -> Vec<(ItemKey, Diagnostic)> {
     pairs(items, scope, &mut found);
     sets(items, &mut found);
     edits(items, &mut found);
-    super::usage::unused(items, &mut found);
+    super::usage::unused(items, scope, &mut found);
     found.sort_by_key(|(key, _)| *key);
     found
 }
@@ -265,7 +265,8 @@ fn pairs(items: &[RuleItem], scope: &Scope, found: &mut Vec<(ItemKey, Diagnostic
             };
             let message =
                 format!("`{a}` with `{b}` is ruled by {} and by {}", what(first.item), what(claim.item));
-            let mut error = Diagnostic::error(codes::OVERLAP, claim.span, message);
+            let mut error = Diagnostic::error(codes::OVERLAP, claim.span, message)
+                .help("let one of them rule the pair; an overlay may `remove` or `override` the other");
             error.labels.push(elsewhere(first.item, first.span, "ruled here first"));
             found.push((items[claim.at].key, error));
         }

@@ -93,6 +93,8 @@ pub struct Scope {
     pub(super) words: FxHashSet<Sym>,
     /// Pairs that an overlay took out of a `never` or `always` with several.
     pub(super) dropped: FxHashSet<(Kind, Sym, Sym)>,
+    /// Files that an overlay took entries from: what they declare may have lost its only use.
+    pub(super) reduced: FxHashSet<u32>,
 }
 
 /// What [`scope`] gives.
@@ -124,6 +126,11 @@ pub fn scope(items: &[(ItemKey, Arc<Item>)], overlays: &[bool]) -> Scoped {
     let mut diagnostics = merge.diagnostics;
     let mut scope = signatures(&live, &mut diagnostics);
     scope.dropped = merge.dropped;
+    let reduces = |item: &Item| matches!(item.modifier, Modifier::Override | Modifier::Remove);
+    if ordered.iter().any(|(key, item)| is_overlay(*key) && reduces(item)) {
+        scope.reduced =
+            ordered.iter().map(|(key, _)| *key).filter(|key| !is_overlay(*key)).map(|key| key.file).collect();
+    }
     diagnostics.sort_by_key(|(key, _)| (is_overlay(*key), *key));
     Scoped { scope, live: live.iter().map(|(key, _)| *key).collect(), diagnostics }
 }

@@ -24,7 +24,7 @@ fn allowed(kind: &StatementKind) -> Option<(&'static [Kind], &'static str)> {
         StatementKind::Unite { .. } => (&[Kind::Symbols], "unite"),
         StatementKind::Fail(_) => (&[Kind::Symbols, Kind::Pass, Kind::Chain, Kind::Action], "fail"),
         StatementKind::Halt(_) => (&[Kind::Pass, Kind::Action], "halt"),
-        StatementKind::Report { .. } => (&[Kind::Lint, Kind::Pass], "report"),
+        StatementKind::Report { .. } => (&[Kind::Lint, Kind::Pass, Kind::Action], "report"),
         StatementKind::Insert { .. } => (EDITS, "insert"),
         StatementKind::Clear { .. } => (EDITS, "clear"),
         StatementKind::Delete(_) => (EDITS, "delete"),

@@ -4,13 +4,14 @@ use rustc_hash::FxHashSet;
 
 use super::codes;
 use super::rules::RuleItem;
-use super::scope::{ItemKey, keyword};
+use super::scope::{ItemKey, Scope, keyword};
 use crate::graph::Sym;
 use crate::lang::Diagnostic;
 use crate::lang::syntax::ast::{Kind, Modifier};
 
-/// Warns about items that no other item mentions. Rules, tests and pipelines are there for their own sake.
-pub(super) fn unused(items: &[RuleItem], found: &mut Vec<(ItemKey, Diagnostic)>) {
+/// Warns about items that no other item mentions. Rules, tests and pipelines are there for their own sake. What an
+/// overlay left without a use is not the author's to remove.
+pub(super) fn unused(items: &[RuleItem], scope: &Scope, found: &mut Vec<(ItemKey, Diagnostic)>) {
     let mut used: FxHashSet<(Kind, Sym)> = FxHashSet::default();
     for rule in items {
         let own = (rule.item.kind, rule.item.name.text);
@@ -35,6 +36,7 @@ pub(super) fn unused(items: &[RuleItem], found: &mut Vec<(ItemKey, Diagnostic)>)
         };
         let name = item.name.text;
         if item.modifier == Modifier::Extend
+            || scope.reduced.contains(&rule.key.file)
             || name.as_str().starts_with('_')
             || used.contains(&(item.kind, name))
         {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::code::Code;
 use super::edits::attr_value;
+use super::machine::STORED;
 use super::{EntryId, Failure, Machine, Subject, Value};
 use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder};
 use crate::lang::hir::{Block, ChainStep, Entry, ExprId, Insert, Statement, TextId};
@@ -309,6 +310,8 @@ impl<'a> Machine<'a> {
             Statement::SetAttr { subject, key, ty, value } => {
                 let subject = self.subject(code, *subject, base)?;
                 let value = self.value(code, *value, base)?;
+                self.spend(STORED.saturating_mul(value.len().unwrap_or(0) as u64));
+                self.settle(())?;
                 self.set_attr(subject, *key, attr_value(&value, *ty))?;
             }
             Statement::SetNote { subject, note, value } => {
@@ -322,6 +325,8 @@ impl<'a> Machine<'a> {
                 self.set_field(subject, *field, &value)?;
             }
             Statement::Sort { order } => {
+                self.spend(self.edit.node_count() as u64);
+                self.settle(())?;
                 let host = self.host;
                 host.sort(self, *order)?;
             }
@@ -360,6 +365,9 @@ impl<'a> Machine<'a> {
         if !Self::is_lazy(code, list) {
             let list = self.value(code, list, base)?;
             for element in list.elements() {
+                if !self.spend(1) {
+                    return self.settle(Flow::Stop);
+                }
                 self.stack[slot] = element;
                 if self.block(code, body, base)? == Flow::Stop {
                     return Ok(Flow::Stop);
@@ -368,9 +376,9 @@ impl<'a> Machine<'a> {
             return Ok(Flow::Next);
         }
         let mut elements = self.loops.pop().unwrap_or_default();
-        self.each(code, list, base, &mut |_, value| {
+        self.each(code, list, base, &mut |m, value| {
             elements.push(value);
-            true
+            m.spend(STORED)
         });
         let mut result = self.settle(Flow::Next);
         for element in elements.drain(..) {
@@ -417,6 +425,7 @@ impl<'a> Machine<'a> {
             Some(parts) => self.parts(code, parts, base),
             None => op.as_str().to_owned(),
         };
+        self.spend(NODE_STEPS + STORED * (inputs + outputs) as u64 + name.len() as u64);
         let name = self.settle(name)?;
         let node = self.insert(graph, op, &name, behind, (inputs, outputs))?;
         if let Some(local) = insert.bind {
@@ -436,4 +445,7 @@ impl<'a> Machine<'a> {
 }
 
 /// More ports than any model has; keeps a wrong number from taking all memory.
-const MAX_PORTS: usize = 1 << 24;
+const MAX_PORTS: usize = 1 << 20;
+
+/// Steps that a new node costs, its ports apart.
+const NODE_STEPS: u64 = 256;

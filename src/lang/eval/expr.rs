@@ -3,10 +3,12 @@
 use std::cmp::Ordering;
 
 use super::code::{Code, NONE, Op};
+use super::machine::STORED;
 use super::memo::Key;
 use super::program::Data;
 use super::stream::End;
 use super::trace::EventKind;
+use super::value::total_order;
 use super::{EntryId, Machine, Subject, Value};
 use crate::graph::{AttrValue, Attrs, ListItems, ListValue, Sym};
 use crate::lang::hir::{Arith, Compare, Each, Entry, ExprId};
@@ -135,6 +137,7 @@ impl<'a> Machine<'a> {
             &Op::Symbols { symbols, graph } => {
                 let Value::Graph(target) = self.expr(code, graph, base) else { return Value::None };
                 self.see_everything();
+                self.spend(self.edit.node_count() as u64);
                 let host = self.host;
                 let table = host.symbols(self, symbols, target);
                 table.map_or_else(|failure| self.postpone(failure), Value::Symbols)
@@ -145,6 +148,7 @@ impl<'a> Machine<'a> {
                     return Value::None;
                 };
                 self.see_everything();
+                self.spend(self.edit.node_count() as u64);
                 let host = self.host;
                 let answer = host.conflicts(self, target, &table);
                 answer.map_or_else(|failure| self.postpone(failure), Value::Bool)
@@ -345,9 +349,11 @@ impl<'a> Machine<'a> {
         }
         let (left, right) = (self.expr(code, left, base), self.expr(code, right, base));
         if let (Some(a), Some(b)) = (left.as_str(), right.as_str()) {
-            return Value::text(&[a, b].concat());
+            let text = self.spend((a.len() + b.len()) as u64).then(|| [a, b].concat());
+            return text.map_or(Value::None, |text| Value::text(&text));
         }
-        if left.len().is_none() || right.len().is_none() {
+        let (Some(a), Some(b)) = (left.len(), right.len()) else { return Value::None };
+        if !self.spend(STORED.saturating_mul(a as u64).saturating_add(STORED.saturating_mul(b as u64))) {
             return Value::None;
         }
         Value::list(left.elements().chain(right.elements()).collect())
@@ -440,7 +446,7 @@ impl<'a> Machine<'a> {
                     m.stack[slot] = element.clone();
                     let key = m.expr(code, value, base);
                     keyed.push((key, element));
-                    true
+                    m.spend(2 * STORED)
                 });
                 if ended == End::Absent {
                     return Value::None;
@@ -469,12 +475,6 @@ impl<'a> Machine<'a> {
             other => self.desc(other.as_anchor()?).map(|desc| &desc.attrs),
         }
     }
-}
-
-/// An order for sorting: a float that is no number sorts behind all others.
-fn total_order(a: &Value, b: &Value) -> Ordering {
-    let nan = |v: &Value| matches!(v, Value::Float(f) if f.is_nan());
-    a.order(b).unwrap_or_else(|| nan(a).cmp(&nan(b)))
 }
 
 fn compare(op: Compare, left: &Value, right: &Value) -> bool {

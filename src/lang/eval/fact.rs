@@ -3,14 +3,16 @@
 use std::sync::{Arc, LazyLock};
 
 use super::code::Code;
+use super::machine::STORED;
 use super::stream::End;
 use super::{GroupRef, Machine, Value};
-use crate::graph::{Anchor, GraphId, GroupId, NodeId, Sym, Symbols, dtype_name};
+use crate::graph::{Anchor, DATA_TYPES, GraphId, GroupId, NodeId, Sym, Symbols};
 use crate::lang::facts::Fact;
 use crate::lang::hir::ExprId;
 
 /// Data type names by proto number.
-static DTYPES: LazyLock<Vec<Sym>> = LazyLock::new(|| (0..).map_while(dtype_name).map(Sym::new).collect());
+static DTYPES: LazyLock<Vec<Sym>> =
+    LazyLock::new(|| DATA_TYPES.iter().map(|known| Sym::new(known.name)).collect());
 
 fn count(n: usize) -> Value {
     Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
@@ -298,6 +300,9 @@ impl<'a> Machine<'a> {
 
     fn str_fact(&mut self, code: &Code, fact: Fact, text: &Value, a: ExprId, base: usize) -> Value {
         let Some(text) = text.as_str() else { return Value::None };
+        if !self.spend(text.len() as u64 / 16) {
+            return Value::None;
+        }
         match fact {
             // A string can also be asked as if it were a list: `count` has one name for both.
             Fact::StrCount | Fact::ListCount => count(text.chars().count()),
@@ -333,8 +338,12 @@ impl<'a> Machine<'a> {
                 if range.len() == len {
                     return list.clone();
                 }
+                if !self.store(range.len()) {
+                    return Value::None;
+                }
                 Value::list(range.filter_map(|i| list.at(i)).collect())
             }
+            Fact::ListReverse | Fact::ListDistinct if !self.store(len) => Value::None,
             Fact::ListReverse => Value::list((0..len).rev().filter_map(|i| list.at(i)).collect()),
             Fact::ListDistinct => {
                 let mut seen = rustc_hash::FxHashSet::default();
@@ -350,6 +359,11 @@ impl<'a> Machine<'a> {
             },
             _ => Value::None,
         }
+    }
+
+    /// Takes the steps of a list of so many elements.
+    fn store(&mut self, len: usize) -> bool {
+        self.spend(STORED.saturating_mul(len as u64))
     }
 
     /// A fact of a list that is gone through and not built.

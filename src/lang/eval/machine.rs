@@ -4,12 +4,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
 use super::memo::Memo;
 use super::program::{Data, Program};
+use super::reach::reaches;
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Reads, Trace};
 use super::value::List;
@@ -148,6 +149,19 @@ impl Failure {
 const MAX_CALLS: u32 = 200;
 const MAX_STACK: usize = 1 << 20;
 
+/// Steps that one machine may take: so many, and so many more for each node of the graph. A step is a call, or an
+/// element gone through; what takes memory counts more. Rules are near-linear, and take some hundred steps a
+/// node. Iteration over finite lists always ends, but a range is as long as a rule says, so without a limit the
+/// end may be centuries away.
+const STEPS: u64 = 1 << 26;
+const STEPS_A_NODE: u64 = 1 << 14;
+
+/// Steps that a call costs.
+const CALL: u64 = 4;
+
+/// Steps that an element costs which is stored.
+pub(super) const STORED: u64 = 8;
+
 /// Evaluates a program over a private copy of a state.
 pub struct Machine<'a> {
     pub(super) program: &'a Program,
@@ -172,6 +186,8 @@ pub struct Machine<'a> {
     pub(super) places: Vec<Value>,
     pub(super) loops: Vec<Vec<Value>>,
     pub(super) calls: u32,
+    /// Steps that are left.
+    steps: u64,
     /// Where the native stack was at the outermost call.
     stack_start: usize,
     epoch: u64,
@@ -200,6 +216,7 @@ impl<'a> Machine<'a> {
         dense: Option<&'a Dense>,
         root: GraphId,
     ) -> Machine<'a> {
+        let steps = STEPS.saturating_add(STEPS_A_NODE.saturating_mul(edit.node_count() as u64));
         Machine {
             program,
             host,
@@ -217,6 +234,7 @@ impl<'a> Machine<'a> {
             places: Vec::new(),
             loops: Vec::new(),
             calls: 0,
+            steps,
             stack_start: 0,
             epoch: 0,
             memo: Memo::default(),
@@ -397,8 +415,33 @@ impl<'a> Machine<'a> {
             });
             return false;
         }
+        if !self.spend(CALL) {
+            return false;
+        }
         self.calls += 1;
         true
+    }
+
+    /// Takes steps; false when there are not so many left, and from then on.
+    #[inline]
+    pub(super) fn spend(&mut self, steps: u64) -> bool {
+        match self.steps.checked_sub(steps) {
+            Some(left) => {
+                self.steps = left;
+                true
+            }
+            None => self.exhausted(),
+        }
+    }
+
+    #[cold]
+    fn exhausted(&mut self) -> bool {
+        self.steps = 0;
+        self.pending.get_or_insert_with(|| {
+            let message = "the rule does not come to an end: it has gone through too many elements";
+            Failure::mechanism("too-long", message)
+        });
+        false
     }
 
     pub(super) fn epoch(&self) -> u64 {
@@ -503,6 +546,7 @@ impl<'a> Machine<'a> {
             _ if all => self.edit.all_nodes(graph).into(),
             _ => self.edit.list(graph).collect(),
         };
+        self.spend(nodes.len() as u64);
         let list = Arc::new(List::new(super::Items::Nodes(nodes)));
         self.lists.insert((graph, all), list.clone());
         Some(list)
@@ -552,31 +596,4 @@ impl<'a> Machine<'a> {
         self.lists_changed();
         result
     }
-}
-
-/// Whether a path of data and control edges inside one graph leads from `from` to `to`; every node reaches
-/// itself. A search from `from`: O(nodes + edges of the graph).
-pub fn reaches(state: &State, from: NodeId, to: NodeId) -> bool {
-    let (Some(start), Some(end)) = (state.get_node(from), state.get_node(to)) else { return false };
-    if from == to {
-        return true;
-    }
-    if start.graph != end.graph {
-        return false;
-    }
-    let mut seen = FxHashSet::from_iter([from]);
-    let mut open = vec![from];
-    while let Some(node) = open.pop() {
-        let outputs = state.get_node(node).map_or(0, |n| n.outputs.len() as u32);
-        let data = (0..outputs).flat_map(|i| state.consumers(node.output(i))).map(|input| input.node);
-        for next in data.chain(state.control_out(node)) {
-            if next == to {
-                return true;
-            }
-            if seen.insert(next) {
-                open.push(next);
-            }
-        }
-    }
-    false
 }

@@ -19,6 +19,7 @@ mod fact;
 mod machine;
 mod memo;
 mod program;
+mod reach;
 mod render;
 mod stream;
 mod tally;
@@ -31,8 +32,9 @@ mod tests;
 
 pub use edits::{EditKind, EditRecord, Subject};
 pub use exec::{ChainEnd, Isolated, Report};
-pub use machine::{Cause, Failure, Host, Machine, Marks, NoHost, reaches};
+pub use machine::{Cause, Failure, Host, Machine, Marks, NoHost};
 pub use program::Program;
+pub use reach::reaches;
 pub use tally::{Outcomes, Tally, VERDICT, cell};
 pub use trace::{Event, EventKind, Reads};
 pub use value::{GroupRef, Items, List, Value};

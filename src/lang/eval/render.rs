@@ -6,6 +6,9 @@ use super::code::Code;
 use super::{EntryId, Machine, Value};
 use crate::lang::hir::{Text, TextPart};
 
+/// Bytes of a text in which no further element of a list is shown: a range has as many as its rule says.
+const LONGEST: usize = 1 << 16;
+
 impl Machine<'_> {
     /// A text, with the values that its expressions have now in the frame of the statement that owns it.
     pub fn render(&mut self, text: &Text, frame: &[Value]) -> String {
@@ -73,6 +76,10 @@ impl Machine<'_> {
                 for (at, element) in value.elements().enumerate() {
                     if at > 0 {
                         out.push_str(", ");
+                    }
+                    if out.len() > LONGEST {
+                        out.push('…');
+                        break;
                     }
                     self.print(&element, out);
                 }

@@ -9,6 +9,7 @@
 use super::Machine;
 use super::Value;
 use super::code::{Code, NONE, Op};
+use super::machine::STORED;
 use crate::graph::{Anchor, Output};
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Each, ExprId};
@@ -98,7 +99,7 @@ impl<'a> Machine<'a> {
             &Op::Range(from, to) => {
                 let (from, to) = (self.expr(code, from, base), self.expr(code, to, base));
                 let (Some(from), Some(to)) = (from.as_int(), to.as_int()) else { return End::Absent };
-                end((from..to).all(|i| sink(self, Value::Int(i))))
+                end((from..to).all(|i| self.spend(1) && sink(self, Value::Int(i))))
             }
             Op::List(items) => end(code.args(*items).iter().all(|&item| {
                 let value = self.expr(code, item, base);
@@ -132,18 +133,25 @@ impl<'a> Machine<'a> {
                     Fact::GroupOutputs => !anchor.is_in(),
                     _ => true,
                 };
-                end(group.members().iter().filter(|a| wanted(a)).all(|&a| sink(self, a.into())))
+                end(group
+                    .members()
+                    .iter()
+                    .filter(|a| wanted(a))
+                    .all(|&a| self.spend(1) && sink(self, a.into())))
             }
             &Op::Fact { fact: fact @ (Fact::GroupInputsOf | Fact::GroupOutputsOf), base: of, a, .. } => {
                 let (of, node) = (self.expr(code, of, base), self.expr(code, a, base));
                 let (Value::Group(group), Value::Node(node)) = (of, node) else { return End::Absent };
                 let inputs = fact == Fact::GroupInputsOf;
-                end(group.of_node(node).filter(|a| a.is_in() == inputs).all(|a| sink(self, a.into())))
+                end(group
+                    .of_node(node)
+                    .filter(|a| a.is_in() == inputs)
+                    .all(|a| self.spend(1) && sink(self, a.into())))
             }
             &Op::Fact { fact: Fact::ListSkip, base: of, a, .. } if Self::is_lazy(code, of) => {
                 let mut left = self.expr(code, a, base).as_int().unwrap_or(0);
                 self.each(code, of, base, &mut |m, value| {
-                    left -= 1;
+                    left = left.saturating_sub(1);
                     left >= 0 || sink(m, value)
                 })
             }
@@ -170,13 +178,15 @@ impl<'a> Machine<'a> {
     /// Goes through a list that is a value.
     pub(super) fn each_value(&mut self, list: &Value, sink: &mut Sink<'_, 'a>) -> End {
         let Some(len) = list.len() else { return End::Absent };
-        end((0..len).filter_map(|i| list.at(i)).all(|value| sink(self, value)))
+        end((0..len).filter_map(|i| list.at(i)).all(|value| self.spend(1) && sink(self, value)))
     }
 
     fn each_reader(&mut self, output: Output, sink: &mut Sink<'_, 'a>) -> End {
         self.see(output.node);
         if let Some((dense, readers)) = self.flat_readers(output) {
-            return end(readers.iter().all(|&r| sink(self, Value::Input(dense.input_at(r)))));
+            return end(readers
+                .iter()
+                .all(|&r| self.spend(1) && sink(self, Value::Input(dense.input_at(r)))));
         }
         if !self.has_node(output.node) {
             return End::Absent;
@@ -186,7 +196,7 @@ impl<'a> Machine<'a> {
         let to = self.readers.len();
         let ended = end((from..to).all(|i| {
             let reader = self.readers[i];
-            sink(self, Value::Input(reader))
+            self.spend(1) && sink(self, Value::Input(reader))
         }));
         self.readers.truncate(from);
         ended
@@ -195,9 +205,9 @@ impl<'a> Machine<'a> {
     /// The list of `id`, built; none if there is none.
     pub(super) fn collect(&mut self, code: &Code, id: ExprId, base: usize) -> Value {
         let mut values = Vec::new();
-        match self.each(code, id, base, &mut |_, value| {
+        match self.each(code, id, base, &mut |m, value| {
             values.push(value);
-            true
+            m.spend(STORED)
         }) {
             End::Absent => Value::None,
             _ => Value::list(values),

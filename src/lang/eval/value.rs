@@ -123,6 +123,14 @@ impl List {
         self.len() == 0
     }
 
+    /// Where the list starts and ends, if it is a range with elements.
+    fn bounds(&self) -> Option<(i64, i64)> {
+        match self.items {
+            Items::Range(from, to) if from < to => Some((from, to)),
+            _ => None,
+        }
+    }
+
     pub fn get(&self, index: usize) -> Option<Value> {
         match &self.items {
             Items::Values(values) => values.get(index).cloned(),
@@ -133,8 +141,14 @@ impl List {
 
     /// The first place of `value`. Linear once, then by index.
     pub fn position(&self, value: &Value) -> Option<usize> {
-        if let (Items::Range(from, to), Value::Int(i)) = (&self.items, value) {
-            return (from <= i && i < to).then(|| (i - from) as usize);
+        // A range may be longer than memory: it is asked, not searched.
+        if let Items::Range(from, to) = self.items {
+            let wanted = match *value {
+                Value::Int(i) => Some(i),
+                Value::Float(f) if f == f.trunc() => Some(f as i64),
+                _ => None,
+            };
+            return wanted.filter(|i| (from..to).contains(i)).map(|i| i.abs_diff(from) as usize);
         }
         if self.len() < INDEXED || matches!(value, Value::List(_)) {
             return (0..self.len()).find(|&i| self.get(i).is_some_and(|v| v == *value));
@@ -286,7 +300,15 @@ impl Value {
         }
     }
 
-    /// The order of `<` and of `sort_by`: numbers by size, strings by bytes, false before true, variants in
+    /// The bounds of both, if both are ranges with elements: two long ranges are not compared one by one.
+    fn ranges(&self, other: &Value) -> Option<[(i64, i64); 2]> {
+        match (self, other) {
+            (Value::List(a), Value::List(b)) => Some([a.bounds()?, b.bounds()?]),
+            _ => None,
+        }
+    }
+
+    /// The order of `<`: numbers by size, strings by bytes, false before true, variants in
     /// declared order, lists by their first difference. `None`: the two have no order.
     pub fn order(&self, other: &Value) -> Option<Ordering> {
         match (self, other) {
@@ -302,11 +324,58 @@ impl Value {
             _ => match (self.as_str(), other.as_str()) {
                 (Some(a), Some(b)) => Some(a.cmp(b)),
                 _ => {
+                    if let Some([a, b]) = self.ranges(other) {
+                        return Some(a.cmp(&b));
+                    }
                     let (a, b) = (self.len()?, other.len()?);
                     let differ = self.elements().zip(other.elements()).find(|(x, y)| x != y);
                     differ.map_or(Some(a.cmp(&b)), |(x, y)| x.order(&y))
                 }
             },
+        }
+    }
+}
+
+/// The order of `sort_by`: that of [`Value::order`] where it is one, and total: different kinds by kind, a float that is
+/// no number behind all others, numbers exactly. A sort with less than a total order may panic.
+pub(super) fn total_order(a: &Value, b: &Value) -> Ordering {
+    let (kind, other) = (a.kind(), b.kind());
+    if kind != other {
+        return kind.cmp(&other);
+    }
+    match (a, b) {
+        (Value::Float(x), Value::Float(y)) => x.partial_cmp(y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())),
+        (Value::Int(i), Value::Float(f)) => int_and_float(*i, *f),
+        (Value::Float(f), Value::Int(i)) => int_and_float(*i, *f).reverse(),
+        _ if kind == LIST && a.ranges(b).is_none() => {
+            let pairs = a.elements().zip(b.elements()).map(|(x, y)| total_order(&x, &y));
+            pairs.into_iter().find(|order| order.is_ne()).unwrap_or_else(|| a.len().cmp(&b.len()))
+        }
+        _ => a.order(b).unwrap_or(Ordering::Equal),
+    }
+}
+
+fn int_and_float(i: i64, f: f64) -> Ordering {
+    // Numbers that differ although their floats do not are whole, and fit.
+    (i as f64)
+        .partial_cmp(&f)
+        .map_or(Ordering::Less, |order| order.then_with(|| i128::from(i).cmp(&(f as i128))))
+}
+
+/// The kind of lists in [`Value::kind`].
+const LIST: u8 = 5;
+
+impl Value {
+    /// Kinds that have no order among each other, as numbers.
+    fn kind(&self) -> u8 {
+        match self {
+            Value::None => 0,
+            Value::Bool(_) => 1,
+            Value::Int(_) | Value::Float(_) => 2,
+            Value::Str(_) | Value::Text(_) | Value::Mark(_) => 3,
+            Value::Enum { .. } => 4,
+            Value::List(_) | Value::Inputs { .. } | Value::Outputs { .. } | Value::Group(_) => LIST,
+            _ => 6,
         }
     }
 }
@@ -371,6 +440,7 @@ impl PartialEq for Value {
             (Value::Text(a), Value::Str(b)) | (Value::Str(b), Value::Text(a)) => &***a == b.as_str(),
             (Value::Symbols(a), Value::Symbols(b)) => Arc::ptr_eq(a, b),
             (Value::Group(a), Value::Group(b)) => Arc::ptr_eq(&a.table, &b.table) && a.id == b.id,
+            _ if let Some([a, b]) = self.ranges(other) => a == b,
             _ => match (self.len(), other.len()) {
                 (Some(a), Some(b)) => a == b && self.elements().zip(other.elements()).all(|(x, y)| x == y),
                 _ => false,
@@ -407,4 +477,61 @@ impl Hash for Value {
 /// Bits that are the same for equal floats.
 fn float_bits(f: f64) -> u64 {
     if f == 0.0 { 0 } else { f.to_bits() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(from: i64, to: i64) -> Value {
+        Value::List(Arc::new(List::new(Items::Range(from, to))))
+    }
+
+    #[test]
+    fn a_range_longer_than_memory_is_asked_not_gone_through() {
+        let long = range(0, i64::MAX);
+        assert_eq!(long, range(0, i64::MAX));
+        assert_ne!(long, range(1, i64::MAX));
+        assert_eq!(long.order(&range(0, 9)), Some(Ordering::Greater));
+        assert_eq!(long.position(&Value::Int(1 << 40)), Some(1 << 40));
+        assert_eq!(long.position(&Value::Float(3.0)), Some(3));
+        assert_eq!((long.position(&Value::Float(3.5)), long.position(&Value::None)), (None, None));
+        assert_eq!(range(5, 5), Value::list(Vec::new()));
+        assert_eq!(range(1, 3), Value::list(vec![Value::Int(1), Value::Int(2)]));
+    }
+
+    #[test]
+    fn sorting_has_a_total_order() {
+        let big = 1i64 << 53;
+        let list = |f: f64| Value::list(vec![Value::Float(f)]);
+        let values = [
+            Value::None,
+            Value::Bool(true),
+            Value::Int(big),
+            Value::Int(big + 1),
+            Value::Int(i64::MAX),
+            Value::Float(big as f64),
+            Value::Float(f64::NAN),
+            Value::Float(f64::INFINITY),
+            Value::Float(-0.0),
+            Value::Int(0),
+            Value::text("a"),
+            list(f64::NAN),
+            list(1.0),
+            list(2.0),
+            range(1, 4),
+        ];
+        for a in &values {
+            for b in &values {
+                assert_eq!(total_order(a, b), total_order(b, a).reverse(), "{a:?} {b:?}");
+                for c in &values {
+                    let (ab, bc) = (total_order(a, b), total_order(b, c));
+                    if ab.is_le() && bc.is_le() {
+                        assert!(total_order(a, c).is_le(), "{a:?} {b:?} {c:?}");
+                    }
+                }
+            }
+        }
+        assert_eq!(total_order(&Value::Int(big + 1), &Value::Float(big as f64)), Ordering::Greater);
+    }
 }

@@ -112,7 +112,9 @@ impl Machine<'_> {
         // INVARIANT acyclic-ends: in mode `Last` only walks without a cycle are remembered. So a walk that runs
         // into a remembered one ends where that ended: nothing of it can lead back.
         let key = key.filter(|_| mode == WalkMode::Last && self.reads.is_none());
-        while let Some((next, expr)) = self.step(code, steps, &place, frame) {
+        while self.spend(1)
+            && let Some((next, expr)) = self.step(code, steps, &place, frame)
+        {
             if next.is_none() {
                 lost = true;
                 break;
@@ -154,6 +156,9 @@ impl Machine<'_> {
             at += 1;
             if let Some((next, expr)) = self.step(code, steps, &place, frame) {
                 for next in next.elements() {
+                    if !self.spend(1) {
+                        break;
+                    }
                     if visited.add(&mut self.places, next.clone()) {
                         self.note(code.entry, expr, || (EventKind::Hop { from: place.clone() }, next));
                     }

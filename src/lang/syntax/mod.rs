@@ -11,6 +11,7 @@ pub mod ast;
 mod ast_test;
 mod build;
 mod check;
+pub mod codes;
 mod complaint;
 mod expr;
 mod items;
@@ -24,7 +25,7 @@ mod statements;
 mod test_block;
 mod text;
 
-pub use parse::{ParsedFile, ParsedItem, parse_expr, parse_file, parse_item};
+pub use parse::{LONGEST_FILE, ParsedFile, ParsedItem, parse_expr, parse_file, parse_item};
 pub use print::print_item;
 pub use print_expr::print_expr;
 pub use scan::comments;

@@ -34,7 +34,7 @@ pub struct ParsedFile {
 }
 
 /// Files longer than this are refused: places are 32-bit.
-const LONGEST_FILE: usize = 1 << 30;
+pub const LONGEST_FILE: usize = 1 << 30;
 
 /// Parses a file item by item.
 pub fn parse_file(text: &str) -> ParsedFile {
