@@ -342,13 +342,14 @@ impl Cx<'_> {
         }
     }
 
-    /// The type of a declared note, none included, if such a value can have it.
+    /// The type of a declared note, none included. Complains if such a value cannot have it.
     pub fn note_ty(&mut self, owner: &Ty, note: Name, owner_span: Span) -> Option<Ty> {
         if !self.item_name(note, Kind::Note) {
             return None;
         }
         let sig = self.scope.notes.get(&note.text)?;
-        self.stands_on(owner, owner_span, note, &sig.places).then(|| sig.ty.clone().optional())
+        self.stands_on(owner, owner_span, note, &sig.places);
+        Some(sig.ty.clone().optional())
     }
 
     /// `a.has(MARK)`.
