@@ -154,6 +154,7 @@ pub fn kind_of(keyword: &str) -> Option<Kind> {
         "set" => Kind::Set,
         "table" => Kind::Table,
         "attr" => Kind::Attr,
+        "note" => Kind::Note,
         "option" => Kind::Option,
         "enum" => Kind::Enum,
         "fn" => Kind::Fn,
