@@ -69,9 +69,9 @@ fn every_construct_lowers() {
     assert_eq!(kinds.len(), Kind::Test as usize + 1, "an item kind is missing");
     let expressions = "Const( Local( Fact{ Attr{ HasAttr{ HasMark{ Call{ Walk{ Table{ Matrix{ Option( Not( Negate( And( \
         Or( Coalesce( Compare{ Arith{ Concat( Range( InList{ InSet{ InConsts{ IsNone{ If{ Match{ First{ Let{ List( \
-        Index{ Quantifier{ Where{ Each{ Symbols{ Conflicts{ Counter(";
+        Index{ Quantifier{ Where{ Each{ Symbols{ Conflicts{ Counter( Note{";
     let statements = "For{ Stop Do{ Give( Isolate{ Found( Join{ Unite{ Fail( Report{ Insert( Delete( Connect{ Cut( Link{ \
-        Unlink{ SetAttr{ SetField{ Sort{ Apply{ Resolve{";
+        Unlink{ SetAttr{ SetField{ Sort{ Apply{ Resolve{ Halt( Clear{ SetNote{";
     let shown = shown.replace(" {", "{");
     for form in expressions.split_whitespace().chain(statements.split_whitespace()) {
         assert!(shown.contains(form), "`{form}` is never made");

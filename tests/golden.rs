@@ -63,3 +63,13 @@ fn identity_force() {
 fn lint() {
     all("lint");
 }
+
+#[test]
+fn rw() {
+    all("rw");
+}
+
+#[test]
+fn rw_check() {
+    all("rw_check");
+}

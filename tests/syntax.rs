@@ -78,6 +78,9 @@ fn every_statement_and_expectation_parses_and_prints_the_same() {
         "join a to b.source",
         "unite a with b ?? c",
         "fail \"no\"",
+        "halt \"no\"",
+        "clear a.source except S",
+        "set n.note(seen) = none",
         "report n, m.inputs[0] \"text\" help \"try\"",
         "insert Identity",
         "let n = insert Identity named \"identity_{counter(identity)}\" { inputs = 1  outputs = 2, behind = m }",
@@ -180,6 +183,7 @@ fn parentheses_are_kept_only_where_they_matter() {
         ("match x.first { A => b }", "match x.first { A => b }"),
         ("{ let x = a y }", "{ let x = a; y }"),
         ("x.attr(a.b.c) ?? n.has_attr(d)", "x.attr(a.b.c) ?? n.has_attr(d)"),
+        ("x . note( a ).note", "x.note(a).note"),
     ] {
         let (tree, complaints) = parse_expr(source);
         let tree = tree.unwrap_or_else(|| panic!("{source}\n{complaints:#?}"));
@@ -325,6 +329,7 @@ fn any_expr() -> impl Strategy<Value = Expr> {
                 exists
             })),
             (inner.clone(), any_name()).prop_map(|(base, mark)| made(ExprKind::HasMark { base, mark })),
+            (inner.clone(), any_name()).prop_map(|(base, note)| made(ExprKind::Note { base, note })),
             (any_name(), some()).prop_map(|(name, args)| made(ExprKind::Call { name, args })),
             two().prop_map(|(base, index)| made(ExprKind::Index { base, index })),
             (quantifier, any_name(), two()).prop_map(|(kind, binder, (list, condition))| {

@@ -302,13 +302,12 @@ impl Bench<'_> {
         }
     }
 
-    /// Reports failed passes; whether one of them ended the run. A failure that the run went on after is one that
-    /// the pipeline allows.
+    /// Reports failed passes; whether one of them ended the run.
     fn failures(&self, outcome: &Outcome, file: &GraphFile, report: &mut Report) -> bool {
         let mut ended = false;
-        for (number, step) in (1..).zip(&outcome.steps) {
+        for step in &outcome.steps {
             let Some(failure) = &step.failure else { continue };
-            let level = if number < outcome.steps.len() { Level::Warning } else { Level::Error };
+            let level = if step.tolerated { Level::Warning } else { Level::Error };
             ended |= level == Level::Error;
             if self.task.is_json {
                 report.failures += &json::failure(failure, level, &file.shown);

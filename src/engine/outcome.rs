@@ -94,7 +94,7 @@ pub struct AnchorRef {
     pub index: u32,
 }
 
-/// Why a pass failed. Its input snapshot stands.
+/// Why a pass failed. Its input snapshot stands, unless it halted: then what it had done stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassFailure {
     pub pass: Sym,
@@ -112,6 +112,8 @@ pub struct StepOutcome {
     pub edits: Arc<[EditEntry]>,
     pub findings: Arc<[Finding]>,
     pub failure: Option<PassFailure>,
+    /// The pipeline goes on if this step fails: the failure is a warning.
+    pub tolerated: bool,
 }
 
 /// A whole run.

@@ -87,6 +87,7 @@ impl<'s> Renderer<'s> {
             edits: edits.into_iter().map(|(_, entry)| entry).collect(),
             findings,
             failure,
+            tolerated: false,
         }
     }
 

@@ -118,6 +118,12 @@ pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> Pass
             let sorted = host.sorted.take().filter(|_| log.is_empty());
             (sorted.unwrap_or_else(|| edit.finish(before)), log, None)
         }
+        // `halt`: what was done so far stands.
+        Err(failure) if failure.stands => {
+            let sorted = host.sorted.take().filter(|_| log.is_empty());
+            let after = sorted.unwrap_or_else(|| edit.finish(before));
+            (after, log, Some(QueryFailure(Arc::new(failure), linked.clone())))
+        }
         Err(failure) => {
             let failure = failed.unwrap_or_else(|| QueryFailure(Arc::new(failure), linked.clone()));
             (before.clone(), Vec::new(), Some(failure))
@@ -212,6 +218,22 @@ impl<'db> Engine<'db> {
         name: Sym,
         only: Option<NodeId>,
     ) -> Result<(), Failure> {
+        let ended = self.run_entry(machine, kind, name, only);
+        if ended.as_ref().err().is_none_or(|failure| failure.stands) {
+            for report in machine.take_reports() {
+                self.report(machine.program(), report);
+            }
+        }
+        ended
+    }
+
+    fn run_entry(
+        &self,
+        machine: &mut Machine<'_>,
+        kind: Kind,
+        name: Sym,
+        only: Option<NodeId>,
+    ) -> Result<(), Failure> {
         let program = machine.program();
         let Some(entry) = program.entry(kind, name) else {
             return Err(Failure::mechanism("unknown-pass", format!("there is no pass `{name}`")));
@@ -235,11 +257,7 @@ impl<'db> Engine<'db> {
             }
             Entry::Order { .. } => self.sort(machine, name),
             _ => Err(Failure::mechanism("unknown-pass", format!("`{name}` cannot be run as a pass"))),
-        }?;
-        for report in machine.take_reports() {
-            self.report(machine.program(), report);
         }
-        Ok(())
     }
 
     /// Runs a body once, or once for each node that it is for.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::outcome::{Outcome, PassFailure};
+use super::outcome::{Outcome, PassFailure, StepOutcome};
 use super::queries::{At, Layer, symbols};
 use super::render::{Renderer, tell};
 use super::run::{PassResult, PassRun, run_pass};
@@ -118,6 +118,8 @@ pub(super) struct Step {
     pub fresh: bool,
     /// The name under which the step's results are told: the pipeline it is part of, or its own.
     pub told: Sym,
+    /// The number of the step that is next if this one fails; `None`: the run ends.
+    pub resume: Option<usize>,
 }
 
 /// Where the keyword of an item stands in its file: behind the documentation.
@@ -286,7 +288,10 @@ impl Session {
         }
         let mut outcome = Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: Vec::new() };
         let mut counters = Vec::new();
-        for step in self.steps(request)? {
+        let steps = self.steps(request)?;
+        let mut number = 0;
+        while let Some(&step) = steps.get(number) {
+            number += 1;
             if step.fresh {
                 counters.clear();
             }
@@ -298,9 +303,9 @@ impl Session {
             see(step, &outcome.after, result);
             counters = result.counters.clone();
             outcome.after = told.after.clone();
-            outcome.steps.push(told.clone());
+            outcome.steps.push(StepOutcome { tolerated: step.resume.is_some(), ..told.clone() });
             if told.failure.is_some() {
-                break;
+                number = step.resume.unwrap_or(steps.len());
             }
         }
         Ok(outcome)
@@ -310,15 +315,15 @@ impl Session {
     pub(super) fn steps(&self, request: &Request) -> Result<Vec<Step>, RunError> {
         let order =
             if request.sort { db::live(&self.db, self.rules).names(Kind::Order).next() } else { None };
-        let sort = order.map(|name| Step { kind: Kind::Order, name, fresh: true, told: name });
-        Ok(sort.into_iter().chain(self.flatten(&request.steps)?).collect())
+        let sort = order.map(|name| Step { kind: Kind::Order, name, fresh: true, told: name, resume: None });
+        self.flatten(sort, &request.steps)
     }
 
     /// Passes in order, pipelines taken apart, steps left out whose condition does not hold.
-    fn flatten(&self, names: &[Sym]) -> Result<Vec<Step>, RunError> {
+    fn flatten(&self, sort: Option<Step>, names: &[Sym]) -> Result<Vec<Step>, RunError> {
         let names: Vec<Sym> =
             if names.is_empty() { self.default_pipeline().into_iter().collect() } else { names.to_vec() };
-        let mut steps = Vec::new();
+        let mut steps: Vec<Step> = sort.into_iter().collect();
         for name in names {
             self.expand(name, None, &mut steps, 0)?;
         }
@@ -340,29 +345,37 @@ impl Session {
         if let Some(kind) =
             [Kind::Pass, Kind::Chain, Kind::Lint, Kind::Order].into_iter().find(|&kind| has(kind))
         {
-            steps.push(Step { kind, name, fresh: told.is_none(), told: told.unwrap_or(name) });
+            let told_as = told.unwrap_or(name);
+            steps.push(Step { kind, name, fresh: told.is_none(), told: told_as, resume: None });
             return Ok(());
         }
         // The keyword stands for all lints.
         if !has(Kind::Pipeline) && name == crate::lang::syntax::print::keyword(Kind::Lint) {
             let lints = live.names(Kind::Lint);
-            steps.extend(lints.map(|name| Step { kind: Kind::Lint, name, fresh: false, told: name }));
+            let step = |name| Step { kind: Kind::Lint, name, fresh: false, told: name, resume: None };
+            steps.extend(lints.map(step));
             return Ok(());
         }
         if !has(Kind::Pipeline) {
             return Err(RunError::UnknownPass { name, known: self.runnable() });
         }
         let first = steps.len();
-        for inner in self.pipeline(name) {
+        let inside = self.pipeline(name);
+        let only_leaves = inside.iter().all(|(n, _)| live.keys(Kind::Pipeline, *n).is_empty());
+        for (inner, tolerant) in inside {
             // A pipeline of pipelines tells the inner names.
             let leaf = live.keys(Kind::Pipeline, inner).is_empty();
-            let only_leaves = self.pipeline(name).iter().all(|n| live.keys(Kind::Pipeline, *n).is_empty());
+            let start = steps.len();
             self.expand(
                 inner,
                 if leaf && only_leaves && depth > 0 { Some(name) } else { None },
                 steps,
                 depth + 1,
             )?;
+            let end = steps.len();
+            for step in steps.iter_mut().skip(start).filter(|_| tolerant) {
+                step.resume.get_or_insert(end);
+            }
         }
         if let Some(step) = steps.get_mut(first) {
             step.fresh = true;
@@ -377,14 +390,14 @@ impl Session {
         let mut inner = std::collections::HashSet::new();
         for name in live.names(Kind::Pipeline) {
             if let Some(Entry::Pipeline { steps, .. }) = entry(name).as_deref() {
-                inner.extend(steps.iter().map(|(step, _)| *step));
+                inner.extend(steps.iter().map(|step| step.name));
             }
         }
         live.names(Kind::Pipeline).find(|name| !inner.contains(name))
     }
 
-    /// The steps of a pipeline whose conditions hold.
-    fn pipeline(&self, name: Sym) -> Vec<Sym> {
+    /// The steps of a pipeline whose conditions hold, and whether each may fail.
+    fn pipeline(&self, name: Sym) -> Vec<(Sym, bool)> {
         let linked = db::program(&self.db, self.rules, Roots::of(&self.db, [(Kind::Pipeline, name)]));
         let Some(id) = linked.0.entry(Kind::Pipeline, name) else { return Vec::new() };
         let Some(hir) = db::entry(&self.db, self.rules, EntryName::new(&self.db, Kind::Pipeline, name))
@@ -400,8 +413,8 @@ impl Session {
         }
         steps
             .iter()
-            .filter(|(_, condition)| condition.is_none_or(|c| machine.test(id, c, &[]).unwrap_or(false)))
-            .map(|(name, _)| *name)
+            .filter(|step| step.when.is_none_or(|c| machine.test(id, c, &[]).unwrap_or(false)))
+            .map(|step| (step.name, step.tolerant))
             .collect()
     }
 }

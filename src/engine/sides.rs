@@ -211,7 +211,10 @@ pub fn children(expr: &Expr) -> Vec<ExprId> {
     match expr {
         Expr::Const(_) | Expr::Local(_) | Expr::Option(_) | Expr::Counter(_) => Vec::new(),
         Expr::Fact { base, args, .. } => std::iter::once(*base).chain(args.iter().copied()).collect(),
-        Expr::Attr { base, .. } | Expr::HasAttr { base, .. } | Expr::HasMark { base, .. } => vec![*base],
+        Expr::Attr { base, .. }
+        | Expr::HasAttr { base, .. }
+        | Expr::HasMark { base, .. }
+        | Expr::Note { base, .. } => vec![*base],
         Expr::Call { args, .. } => args.to_vec(),
         Expr::Walk { from, .. } => vec![*from],
         Expr::Table { key, .. } => vec![*key],

@@ -93,6 +93,11 @@ pub enum Expr {
         base: ExprId,
         mark: Sym,
     },
+    /// A value that a pass has left at a place, none before.
+    Note {
+        base: ExprId,
+        note: Sym,
+    },
     /// `lift`: bit `i` says that argument `i`, if it is none, gives none (the parameter is not optional).
     Call {
         function: Sym,
@@ -276,6 +281,10 @@ pub enum Entry {
         places: Vec<AttrPlace>,
         aliases: Vec<Sym>,
     },
+    Note {
+        ty: Ty,
+        places: Vec<AttrPlace>,
+    },
     Option {
         ty: OptionType,
         default: OptionValue,
@@ -369,7 +378,7 @@ pub enum Entry {
     /// Conditions have an empty frame.
     Pipeline {
         body: Body,
-        steps: Vec<(Sym, Option<ExprId>)>,
+        steps: Vec<PipelineStep>,
     },
     /// Conditions of `expect that`, in order: {root}. The rest of a test is read from its syntax tree.
     Test {
@@ -407,6 +416,15 @@ pub enum CheckerForm {
 pub enum CheckerAction {
     Isolate { position: Option<Position>, target: ExprId, reason: Option<TextId> },
     Body(Block),
+}
+
+/// One step of a pipeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PipelineStep {
+    pub name: Sym,
+    pub when: Option<ExprId>,
+    /// Its failure does not end the run.
+    pub tolerant: bool,
 }
 
 /// {root, node}
@@ -472,6 +490,7 @@ impl Entry {
             Entry::Set { .. }
             | Entry::Table { .. }
             | Entry::Attr { .. }
+            | Entry::Note { .. }
             | Entry::Option { .. }
             | Entry::Enum { .. }
             | Entry::Never { .. }

@@ -56,10 +56,11 @@ pub fn rule_title(rule: &RuleRef) -> String {
 }
 
 /// Every kind of entry with the word that declares it, in the order of the language's reference.
-pub const KINDS: [(Kind, &str); 22] = [
+pub const KINDS: [(Kind, &str); 23] = [
     (Kind::Set, "set"),
     (Kind::Table, "table"),
     (Kind::Attr, "attr"),
+    (Kind::Note, "note"),
     (Kind::Option, "option"),
     (Kind::Enum, "enum"),
     (Kind::Fn, "fn"),

@@ -101,6 +101,7 @@ pub fn outcome(snapshot: &Snapshot) -> Outcome {
         edits: Arc::from([edit]),
         findings: Arc::from([finding]),
         failure: None,
+        tolerated: false,
     };
     Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: vec![step] }
 }

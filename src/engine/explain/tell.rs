@@ -45,7 +45,10 @@ impl Session {
         let mut before = snapshot.clone();
         let mut counters = Vec::new();
         let mut stages = Vec::new();
-        for step in self.steps(request)? {
+        let steps = self.steps(request)?;
+        let mut number = 0;
+        while let Some(&step) = steps.get(number) {
+            number += 1;
             if step.fresh {
                 counters.clear();
             }
@@ -58,7 +61,7 @@ impl Session {
             let after = result.after.clone();
             stages.push(Stage { step, before: std::mem::replace(&mut before, after), result });
             if failed {
-                break;
+                number = step.resume.unwrap_or(steps.len());
             }
         }
         let teller = Teller { session: self, snapshot, root: request.graph, stages };

@@ -207,7 +207,7 @@ fn branches(entry: &Entry, lowered: &Lowered) -> Vec<Branch> {
         }
         Entry::Pipeline { body: own, steps } => {
             body = Some(own);
-            steps.iter().filter_map(|(_, condition)| *condition).for_each(&mut both);
+            steps.iter().filter_map(|step| step.when).for_each(&mut both);
         }
         Entry::Walk { body: own, steps, .. } => {
             body = Some(own);

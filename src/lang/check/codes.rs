@@ -12,7 +12,7 @@ macro_rules! codes {
 codes! {
     ALWAYS_OUTPUTS = "rule::always-outputs", "an `always` names two marks of outputs, and no input could be isolated";
     ARGUMENTS = "rule::arguments", "a call has too many or too few arguments";
-    ATTR_PLACE = "rule::attr-place", "a graph attribute is asked of a thing that it is not declared on";
+    ATTR_PLACE = "rule::attr-place", "a graph attribute or a note is asked of a thing that it is not declared on";
     BAD_VALUE = "rule::bad-value", "a constant is wanted and something else is written";
     CYCLE = "rule::cycle", "items need each other in a circle";
     DUPLICATE = "rule::duplicate", "a name is declared twice";

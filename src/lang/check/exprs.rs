@@ -36,6 +36,7 @@ impl Cx<'_> {
             ExprKind::Member { base, name, args } => self.member(base, *name, args.as_deref(), span),
             ExprKind::Attr { base, attr, exists } => self.attr(base, *attr, *exists, span),
             ExprKind::HasMark { base, mark } => self.has_mark(base, *mark, span),
+            ExprKind::Note { base, note } => self.note(base, *note, span),
             ExprKind::Call { name, args } => self.call(*name, args, span),
             ExprKind::Index { base, index } => self.index(base, index, span),
             ExprKind::Quantifier { kind, binder, list, condition } => {

@@ -88,6 +88,10 @@ impl Cx<'_> {
                 let ignore = ignore.as_ref().map(|part| self.order_part(part));
                 Some(Entry::Order { body: self.take_body(), mode, first, ignore })
             }
+            ItemData::Note { ty, places } => {
+                let ty = self.ty(ty);
+                Some(Entry::Note { ty, places: places.iter().map(|(place, _)| *place).collect() })
+            }
             ItemData::Pipeline { steps } => Some(self.pipeline(steps)),
             ItemData::Test(test) => Some(self.test(test)),
             ItemData::Removed { .. } => None,
@@ -368,10 +372,11 @@ impl Cx<'_> {
         condition
     }
 
-    fn pipeline(&mut self, steps: &[(Name, Option<ast::Expr>)]) -> Entry {
-        let lowered = steps.iter().map(|(name, condition)| {
-            self.step(*name);
-            (name.text, condition.as_ref().map(|condition| self.check(condition, &Ty::Bool)))
+    fn pipeline(&mut self, steps: &[ast::PipelineStep]) -> Entry {
+        let lowered = steps.iter().map(|step| {
+            self.step(step.name);
+            let when = step.when.as_ref().map(|condition| self.check(condition, &Ty::Bool));
+            hir::PipelineStep { name: step.name.text, when, tolerant: step.tolerant }
         });
         let steps = lowered.collect();
         Entry::Pipeline { body: self.take_body(), steps }

@@ -301,31 +301,55 @@ impl Cx<'_> {
             return None;
         };
         self.uses(Kind::Attr, attr.text);
+        self.stands_on(owner, owner_span, attr, &sig.places).then(|| sig.keys.clone())
+    }
+
+    /// Whether something declared on `declared` can be asked of such a value; complains if not.
+    fn stands_on(&mut self, owner: &Ty, owner_span: Span, name: Name, declared: &[AttrPlace]) -> bool {
         let places: &[AttrPlace] = match strip(owner) {
             Ty::Node => &[AttrPlace::Node],
             Ty::Graph => &[AttrPlace::Graph],
             Ty::Input => &[AttrPlace::Input],
             Ty::Output => &[AttrPlace::Output],
             Ty::Anchor => &[AttrPlace::Input, AttrPlace::Output],
-            Ty::Error => return None,
+            Ty::Error => return false,
             other => {
-                let message = format!("`{}` has no graph attributes", show(other));
+                let message = format!("`{}` has no graph attributes and no notes", show(other));
                 self.report(Diagnostic::error(codes::TYPE_MISMATCH, owner_span, message));
-                return None;
+                return false;
             }
         };
-        if !places.iter().any(|place| sig.places.contains(place)) {
-            let names: Vec<&str> = sig.places.iter().map(|place| place_name(*place)).collect();
+        let stands = places.iter().any(|place| declared.contains(place));
+        if !stands {
+            let names: Vec<&str> = declared.iter().map(|place| place_name(*place)).collect();
             let message = format!(
                 "`{}` is declared on {}, not on `{}`",
-                attr.text,
+                name.text,
                 names.join(", "),
                 show(strip(owner))
             );
-            self.report(Diagnostic::error(codes::ATTR_PLACE, attr.span, message));
+            self.report(Diagnostic::error(codes::ATTR_PLACE, name.span, message));
+        }
+        stands
+    }
+
+    /// `x.note(NAME)`.
+    pub fn note(&mut self, base: &ast::Expr, note: Name, span: Span) -> (ExprId, Ty) {
+        let (base_id, base_ty) = self.expr(base, None);
+        match self.note_ty(&base_ty, note, base.span) {
+            Some(ty) => (self.push(Expr::Note { base: base_id, note: note.text }, span), ty),
+            None => self.bad(span),
+        }
+    }
+
+    /// The type of a declared note, none included. Complains if such a value cannot have it.
+    pub fn note_ty(&mut self, owner: &Ty, note: Name, owner_span: Span) -> Option<Ty> {
+        if !self.item_name(note, Kind::Note) {
             return None;
         }
-        Some(sig.keys.clone())
+        let sig = self.scope.notes.get(&note.text)?;
+        self.stands_on(owner, owner_span, note, &sig.places);
+        Some(sig.ty.clone().optional())
     }
 
     /// `a.has(MARK)`.

@@ -382,12 +382,14 @@ fn is_edit(kind: &StatementKind) -> bool {
     matches!(
         kind,
         StatementKind::Insert { .. }
+            | StatementKind::Clear { .. }
             | StatementKind::Delete(_)
             | StatementKind::Connect { .. }
             | StatementKind::Cut(_)
             | StatementKind::Link { .. }
             | StatementKind::Unlink { .. }
             | StatementKind::SetAttr { .. }
+            | StatementKind::SetNote { .. }
             | StatementKind::SetField { .. }
             | StatementKind::Sort { .. }
             | StatementKind::Apply { .. }

@@ -33,6 +33,13 @@ pub(super) struct AttrSig {
     pub keys: Box<[Sym]>,
 }
 
+/// A declared note.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct NoteSig {
+    pub ty: Ty,
+    pub places: Vec<AttrPlace>,
+}
+
 /// A function, walk or action.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CallSig {
@@ -68,6 +75,7 @@ pub struct Scope {
     pub(super) sets: FxHashMap<Sym, Ty>,
     pub(super) tables: FxHashMap<Sym, (Ty, Ty)>,
     pub(super) attrs: FxHashMap<Sym, AttrSig>,
+    pub(super) notes: FxHashMap<Sym, NoteSig>,
     pub(super) options: FxHashMap<Sym, Ty>,
     /// Declared enums, options with variants, matrices with their own variants, and the built-in ones.
     pub(super) enums: FxHashMap<Sym, Vec<Sym>>,
@@ -148,6 +156,7 @@ pub(super) fn keyword(kind: Kind) -> &'static str {
         Kind::Set => "set",
         Kind::Table => "table",
         Kind::Attr => "attr",
+        Kind::Note => "note",
         Kind::Option => "option",
         Kind::Enum => "enum",
         Kind::Fn => "fn",
@@ -378,6 +387,10 @@ fn sign(scope: &mut Scope, item: &Item, order: &mut u32) {
             let keys = std::iter::once(name).chain(aliases.iter().map(|alias| alias.text)).collect();
             let places = places.iter().map(|(place, _)| *place).collect();
             scope.attrs.insert(name, AttrSig { ty: *ty, places, keys });
+        }
+        ItemData::Note { ty: of, places } => {
+            let places = places.iter().map(|(place, _)| *place).collect();
+            scope.notes.insert(name, NoteSig { ty: ty(of), places });
         }
         ItemData::Option { ty, .. } => {
             scope.options.insert(name, option_ty(name, ty));

@@ -25,14 +25,18 @@ fn allowed(kind: &StatementKind) -> Option<(&'static [Kind], &'static str)> {
         StatementKind::Fail(_) => {
             (&[Kind::Symbols, Kind::Pass, Kind::Chain, Kind::Action, Kind::Lint], "fail")
         }
+        StatementKind::Halt(_) => (&[Kind::Pass, Kind::Action], "halt"),
         StatementKind::Report { .. } => (&[Kind::Lint, Kind::Pass, Kind::Action], "report"),
         StatementKind::Insert { .. } => (EDITS, "insert"),
+        StatementKind::Clear { .. } => (EDITS, "clear"),
         StatementKind::Delete(_) => (EDITS, "delete"),
         StatementKind::Connect { .. } => (EDITS, "connect"),
         StatementKind::Cut(_) => (EDITS, "cut"),
         StatementKind::Link { .. } => (EDITS, "link"),
         StatementKind::Unlink { .. } => (EDITS, "unlink"),
-        StatementKind::SetAttr { .. } | StatementKind::SetField { .. } => (EDITS, "set"),
+        StatementKind::SetAttr { .. } | StatementKind::SetNote { .. } | StatementKind::SetField { .. } => {
+            (EDITS, "set")
+        }
         StatementKind::Sort { .. } => (&[Kind::Pass], "sort"),
         StatementKind::Apply { .. } => (&[Kind::Pass], "apply"),
         StatementKind::Resolve { .. } => (&[Kind::Pass], "resolve"),
@@ -42,7 +46,9 @@ fn allowed(kind: &StatementKind) -> Option<(&'static [Kind], &'static str)> {
 /// Nothing after such a statement runs.
 fn ends(statement: &ast::Statement) -> bool {
     match &statement.kind {
-        StatementKind::Stop | StatementKind::Give(_) | StatementKind::Fail(_) => true,
+        StatementKind::Stop | StatementKind::Give(_) | StatementKind::Fail(_) | StatementKind::Halt(_) => {
+            true
+        }
         StatementKind::If { arms, otherwise: Some(otherwise) } => {
             block_ends(otherwise) && arms.iter().all(|(_, block)| block_ends(block))
         }
@@ -57,7 +63,7 @@ fn block_ends(block: &ast::Block) -> bool {
 /// Every way through the block gives a value or fails.
 pub(super) fn gives(block: &ast::Block) -> bool {
     block.statements.last().is_some_and(|last| match &last.kind {
-        StatementKind::Give(_) | StatementKind::Fail(_) => true,
+        StatementKind::Give(_) | StatementKind::Fail(_) | StatementKind::Halt(_) => true,
         StatementKind::If { arms, otherwise: Some(otherwise) } => {
             gives(otherwise) && arms.iter().all(|(_, block)| gives(block))
         }
@@ -149,6 +155,7 @@ impl Cx<'_> {
                 with: self.check(with, &Ty::Anchor),
             },
             StatementKind::Fail(text) => Statement::Fail(self.text(text)),
+            StatementKind::Halt(text) => Statement::Halt(self.text(text)),
             StatementKind::Report { places, message, help } => {
                 let places = places.iter().map(|place| self.place(place)).collect();
                 let message = self.text(message);
@@ -156,6 +163,12 @@ impl Cx<'_> {
             }
             StatementKind::Insert { bind, op, named, fields } => {
                 self.insert(*bind, op, named.as_ref(), fields, span)
+            }
+            StatementKind::Clear { subject, except } => {
+                let (subject_id, ty) = self.plain(subject, None);
+                self.demand(&ty, &PLACES, subject.span);
+                self.item_name(*except, Kind::Set);
+                Statement::Clear { subject: subject_id, except: except.text }
             }
             StatementKind::Delete(node) => Statement::Delete(self.check(node, &Ty::Node)),
             StatementKind::Connect { from, to } => {
@@ -169,6 +182,13 @@ impl Cx<'_> {
                 Statement::Unlink { from: self.check(from, &Ty::Node), to: self.check(to, &Ty::Node) }
             }
             StatementKind::SetAttr { subject, attr, value } => self.set_attr(subject, *attr, value)?,
+            StatementKind::SetNote { subject, note, value } => {
+                let (subject_id, owner) = self.plain(subject, None);
+                let ty = self.note_ty(&owner, *note, subject.span);
+                let value = self.check(value, &ty.clone().unwrap_or(Ty::Error));
+                ty?;
+                Statement::SetNote { subject: subject_id, note: note.text, value }
+            }
             StatementKind::SetField { subject, field, value } => self.set_field(subject, *field, value)?,
             StatementKind::Sort { order } => {
                 self.item_name(*order, Kind::Order);

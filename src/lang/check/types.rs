@@ -126,6 +126,7 @@ pub(super) fn attr_ty(ty: AttrType) -> Option<Ty> {
         AttrType::ListStr => Ty::list(Ty::Str),
         AttrType::ListBool => Ty::list(Ty::Bool),
         AttrType::ListFloat => Ty::list(Ty::Float),
+        AttrType::ListListInt => Ty::list(Ty::list(Ty::Int)),
         AttrType::Any => return None,
     })
 }

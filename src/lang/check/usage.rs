@@ -23,6 +23,7 @@ pub(super) fn unused(items: &[RuleItem], scope: &Scope, found: &mut Vec<(ItemKey
             Kind::Set
             | Kind::Table
             | Kind::Attr
+            | Kind::Note
             | Kind::Option
             | Kind::Enum
             | Kind::Fn

@@ -45,6 +45,10 @@ pub(super) enum Op {
         base: ExprId,
         mark: Sym,
     },
+    Note {
+        base: ExprId,
+        note: Sym,
+    },
     Call {
         callee: EntryId,
         args: Span,
@@ -213,6 +217,7 @@ impl Code {
             Expr::Attr { base, keys, ty } => Op::Attr { base: *base, keys: self.key_span(keys), ty: *ty },
             Expr::HasAttr { base, keys } => Op::HasAttr { base: *base, keys: self.key_span(keys) },
             Expr::HasMark { base, mark } => Op::HasMark { base: *base, mark: *mark },
+            Expr::Note { base, note } => Op::Note { base: *base, note: *note },
             Expr::Call { function, args, lift } => match program.entry(Kind::Fn, *function) {
                 Some(callee) => Op::Call { callee, args: self.span(args.iter().copied()), lift: *lift },
                 None => missing(),

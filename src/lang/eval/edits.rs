@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::program::Data;
 use super::{EntryId, Failure, Machine, Value};
 use crate::graph::{
     Anchor, AttrValue, Attrs, GraphId, Input, ListItems, ListValue, Node, NodeDetail, NodeId, Output, Place,
     Port, State, Sym, TensorDesc,
 };
 use crate::lang::hir::Field;
-use crate::lang::syntax::ast::AttrType;
+use crate::lang::syntax::ast::{AttrType, Kind};
 
 /// What `set` changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +22,27 @@ pub enum Subject {
     Graph(GraphId),
     /// The tensor description of an anchor.
     Anchor(Anchor),
+}
+
+impl Subject {
+    /// The node, graph or anchor that a value is.
+    pub fn of(value: &Value) -> Option<Subject> {
+        match value {
+            Value::Node(node) => Some(Subject::Node(*node)),
+            Value::Graph(graph) => Some(Subject::Graph(*graph)),
+            other => other.as_anchor().map(Subject::Anchor),
+        }
+    }
+}
+
+impl From<Subject> for Value {
+    fn from(subject: Subject) -> Value {
+        match subject {
+            Subject::Node(node) => Value::Node(node),
+            Subject::Graph(graph) => Value::Graph(graph),
+            Subject::Anchor(anchor) => anchor.into(),
+        }
+    }
 }
 
 /// One edit, and the item whose statement made it.
@@ -319,12 +341,7 @@ impl Machine<'_> {
 
     /// Sets or removes an attribute. Removing takes every spelling with it.
     pub fn set_attr(&mut self, subject: Subject, key: Sym, value: Option<AttrValue>) -> Result<(), Failure> {
-        let asked = match subject {
-            Subject::Node(node) => Value::Node(node),
-            Subject::Graph(graph) => Value::Graph(graph),
-            Subject::Anchor(anchor) => anchor.into(),
-        };
-        let Some(attrs) = self.attrs(&asked) else {
+        let Some(attrs) = self.attrs(&subject.into()) else {
             return Err(Failure::mechanism("gone", "`set` on something that has been deleted"));
         };
         let changed = match &value {
@@ -346,6 +363,19 @@ impl Machine<'_> {
         }
         self.record(EditKind::SetAttr { subject, key, value });
         Ok(())
+    }
+
+    /// Removes the attributes whose names are not in a set.
+    pub(super) fn clear(&mut self, subject: Subject, except: Sym) -> Result<(), Failure> {
+        let program = self.program;
+        let kept = program.entry(Kind::Set, except).and_then(|set| program.linked(set));
+        let Some(Data::Set(kept)) = kept.map(|linked| &linked.data) else { return Ok(()) };
+        let Some(attrs) = self.attrs(&subject.into()) else {
+            return Err(Failure::mechanism("gone", "`clear` of something that has been deleted"));
+        };
+        let keys = attrs.entries().iter().map(|(key, _)| *key);
+        let gone: Vec<Sym> = keys.filter(|key| !kept.contains(&Value::Str(*key))).collect();
+        gone.into_iter().try_for_each(|key| self.set_attr(subject, key, None))
     }
 
     /// Sets a field; a value of the wrong kind or an equal one changes nothing.
@@ -464,6 +494,10 @@ pub(super) fn attr_value(value: &Value, ty: AttrType) -> Option<AttrValue> {
         AttrType::ListInt => list(2, ListItems::Int(value.elements().filter_map(|v| v.as_int()).collect())),
         AttrType::ListFloat => {
             list(3, ListItems::Float(value.elements().filter_map(|v| float(&v)).collect()))
+        }
+        AttrType::ListListInt => {
+            let ints = |row: Value| row.elements().filter_map(|v| v.as_int()).collect::<Box<[i64]>>();
+            AttrValue::ListListInt(value.elements().map(ints).collect())
         }
         AttrType::ListBool => list(4, ListItems::Bool(value.elements().map(|v| v.is_true()).collect())),
     })

@@ -195,11 +195,7 @@ impl<'a> Machine<'a> {
     }
 
     fn subject(&mut self, code: &Code, id: ExprId, base: usize) -> Result<Subject, Failure> {
-        self.needed(code, id, base, ("set", "a node, an anchor or a graph"), |value| match value {
-            Value::Node(node) => Some(Subject::Node(*node)),
-            Value::Graph(graph) => Some(Subject::Graph(*graph)),
-            other => other.as_anchor().map(Subject::Anchor),
-        })
+        self.needed(code, id, base, ("set", "a node, an anchor or a graph"), Subject::of)
     }
 
     fn block(&mut self, code: &Code, block: &Block, base: usize) -> Result<Flow, Failure> {
@@ -263,7 +259,12 @@ impl<'a> Machine<'a> {
             Statement::Fail(text) => {
                 let frame = self.frame(code, base);
                 let cause = super::Cause::Text { text: *text, frame };
-                return Err(Failure { cause, entry: Some(code.entry), places: Vec::new() });
+                return Err(Failure { cause, entry: Some(code.entry), places: Vec::new(), stands: false });
+            }
+            Statement::Halt(text) => {
+                let frame = self.frame(code, base);
+                let cause = super::Cause::Text { text: *text, frame };
+                return Err(Failure { cause, entry: Some(code.entry), places: Vec::new(), stands: true });
             }
             Statement::Report { places, message, help } => {
                 let mut values = Vec::with_capacity(places.len());
@@ -275,6 +276,10 @@ impl<'a> Machine<'a> {
                 self.reports.push(Report { entry: code.entry, places: values, message, help, frame });
             }
             Statement::Insert(insert) => self.insert_statement(code, insert, base)?,
+            Statement::Clear { subject, except } => {
+                let subject = self.subject(code, *subject, base)?;
+                self.clear(subject, *except)?;
+            }
             Statement::Delete(node) => {
                 let node = self.a_node(code, *node, base, "delete")?;
                 self.delete(node)?;
@@ -308,6 +313,11 @@ impl<'a> Machine<'a> {
                 self.spend(STORED.saturating_mul(value.len().unwrap_or(0) as u64));
                 self.settle(())?;
                 self.set_attr(subject, *key, attr_value(&value, *ty))?;
+            }
+            Statement::SetNote { subject, note, value } => {
+                let subject = self.subject(code, *subject, base)?;
+                let value = self.value(code, *value, base)?;
+                self.set_note(*note, subject, value);
             }
             Statement::SetField { subject, field, value } => {
                 let subject = self.subject(code, *subject, base)?;

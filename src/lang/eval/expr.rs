@@ -9,7 +9,7 @@ use super::program::Data;
 use super::stream::End;
 use super::trace::EventKind;
 use super::value::total_order;
-use super::{EntryId, Machine, Value};
+use super::{EntryId, Machine, Subject, Value};
 use crate::graph::{AttrValue, Attrs, ListItems, ListValue, Sym};
 use crate::lang::hir::{Arith, Compare, Each, Entry, ExprId};
 use crate::lang::syntax::ast::{AttrType, Quantifier};
@@ -42,6 +42,10 @@ impl<'a> Machine<'a> {
                 Some(anchor) => Value::Bool(self.marks.as_ref().is_some_and(|m| m.has(anchor, mark))),
                 None => Value::None,
             },
+            &Op::Note { base: of, note } => {
+                let subject = Subject::of(&self.expr(code, of, base));
+                subject.and_then(|subject| self.notes.get(&(note, subject)).cloned()).unwrap_or_default()
+            }
             &Op::Call { callee, args, lift } => self.invoke(code, id, callee, code.args(args), lift, base),
             &Op::Walk { walk, mode, from } => {
                 let from = self.expr(code, from, base);
@@ -537,6 +541,10 @@ fn convert(value: &AttrValue, ty: AttrType) -> Option<Value> {
         (AttrType::Int, AttrValue::Int(i)) => Value::Int(*i),
         (AttrType::Float, AttrValue::Float(f)) => Value::Float(f64::from(*f)),
         (AttrType::Str, AttrValue::Str(bytes)) => string(bytes),
+        (AttrType::ListListInt, AttrValue::ListListInt(rows)) => {
+            let row = |row: &Box<[i64]>| Value::list(row.iter().map(|&i| Value::Int(i)).collect());
+            Value::list(rows.iter().map(row).collect())
+        }
         (_, AttrValue::List(list)) => return convert_list(list, ty),
         _ => return None,
     })

@@ -14,7 +14,7 @@ use super::reach::reaches;
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Reads, Trace};
 use super::value::List;
-use super::{EntryId, Value};
+use super::{EntryId, Subject, Value};
 use crate::graph::{
     Anchor, Dense, Edit, GraphId, Input, Node, NodeId, Output, Snapshot, State, Sym, Symbols, SymbolsBuilder,
     TensorDesc,
@@ -115,6 +115,8 @@ pub struct Failure {
     pub entry: Option<EntryId>,
     /// The anchors it is about.
     pub places: Vec<Anchor>,
+    /// The edit is to be kept after all.
+    pub stands: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -127,7 +129,12 @@ pub enum Cause {
 
 impl Failure {
     pub fn mechanism(code: &'static str, message: impl Into<String>) -> Failure {
-        Failure { cause: Cause::Mechanism { code, message: message.into() }, entry: None, places: Vec::new() }
+        Failure {
+            cause: Cause::Mechanism { code, message: message.into() },
+            entry: None,
+            places: Vec::new(),
+            stands: false,
+        }
     }
 
     #[must_use]
@@ -169,6 +176,8 @@ pub struct Machine<'a> {
     pub(super) marks: Option<Rc<dyn Marks>>,
     pub(super) builder: Option<SymbolsBuilder>,
     pub(super) counters: FxHashMap<Sym, i64>,
+    /// What `set x.note(NAME)` left. Never part of the state.
+    pub(super) notes: FxHashMap<(Sym, Subject), Value>,
     /// Locals of all frames. A frame is addressed by its base.
     pub(super) stack: Vec<Value>,
     /// Readers that are being gone through, outside of `dense`.
@@ -219,6 +228,7 @@ impl<'a> Machine<'a> {
             marks: None,
             builder: None,
             counters: FxHashMap::default(),
+            notes: FxHashMap::default(),
             stack: Vec::new(),
             readers: Vec::new(),
             places: Vec::new(),
@@ -551,6 +561,17 @@ impl<'a> Machine<'a> {
             for node in nodes {
                 self.dirty.grow_and_insert(node.0 as usize);
             }
+        }
+    }
+
+    /// Leaves a value at a place; none takes away what is there. Results that rest on notes are forgotten.
+    pub(super) fn set_note(&mut self, note: Sym, subject: Subject, value: Value) {
+        let before = match value {
+            Value::None => self.notes.remove(&(note, subject)),
+            ref value => self.notes.insert((note, subject), value.clone()),
+        };
+        if before.unwrap_or_default() != value {
+            self.epoch += 1;
         }
     }
 

@@ -44,12 +44,19 @@ pub enum Statement {
         with: ExprId,
     },
     Fail(TextId),
+    /// The pass fails, but what it has done stands.
+    Halt(TextId),
     Report {
         places: Box<[ExprId]>,
         message: TextId,
         help: Option<TextId>,
     },
     Insert(Box<Insert>),
+    /// Removes the attributes whose names are not in the set.
+    Clear {
+        subject: ExprId,
+        except: Sym,
+    },
     Delete(ExprId),
     Connect {
         from: ExprId,
@@ -69,6 +76,12 @@ pub enum Statement {
         subject: ExprId,
         key: Sym,
         ty: AttrType,
+        value: ExprId,
+    },
+    /// A `none` value removes the note.
+    SetNote {
+        subject: ExprId,
+        note: Sym,
         value: ExprId,
     },
     SetField {

@@ -26,6 +26,7 @@ pub enum Kind {
     Set,
     Table,
     Attr,
+    Note,
     Option,
     Enum,
     Fn,
@@ -83,6 +84,10 @@ pub enum ItemData {
         ty: AttrType,
         places: Vec<(AttrPlace, Span)>,
         aliases: Vec<Name>,
+    },
+    Note {
+        ty: Type,
+        places: Vec<(AttrPlace, Span)>,
     },
     Option {
         ty: OptionType,
@@ -164,13 +169,22 @@ pub enum ItemData {
         ignore: Option<(Name, Expr)>,
     },
     Pipeline {
-        steps: Vec<(Name, Option<Expr>)>,
+        steps: Vec<PipelineStep>,
     },
     Test(Test),
     /// `remove KIND NAME` and `remove never A with B`.
     Removed {
         with: Option<Name>,
     },
+}
+
+/// One step of a pipeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PipelineStep {
+    pub name: Name,
+    pub when: Option<Expr>,
+    /// `otherwise warn`: its failure does not end the run.
+    pub tolerant: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -189,6 +203,7 @@ pub enum AttrType {
     ListStr,
     ListBool,
     ListFloat,
+    ListListInt,
     Any,
 }
 
@@ -359,6 +374,8 @@ pub enum StatementKind {
         with: Expr,
     },
     Fail(Text),
+    /// `fail` after which the edits stand.
+    Halt(Text),
     Report {
         places: Vec<Expr>,
         message: Text,
@@ -370,6 +387,11 @@ pub enum StatementKind {
         op: Expr,
         named: Option<Text>,
         fields: Vec<(Name, Expr)>,
+    },
+    /// `clear x except SET`: removes attributes.
+    Clear {
+        subject: Expr,
+        except: Name,
     },
     Delete(Expr),
     Connect {
@@ -389,6 +411,12 @@ pub enum StatementKind {
     SetAttr {
         subject: Expr,
         attr: Name,
+        value: Expr,
+    },
+    /// `set x.note(NAME) = value`.
+    SetNote {
+        subject: Expr,
+        note: Name,
         value: Expr,
     },
     /// `set x.field = value`.
@@ -459,6 +487,11 @@ pub enum ExprKind {
     HasMark {
         base: Expr,
         mark: Name,
+    },
+    /// `x.note(NAME)`.
+    Note {
+        base: Expr,
+        note: Name,
     },
     Call {
         name: Name,

@@ -278,7 +278,8 @@ impl Wants {
             | Rule::index
             | Rule::kw_is
             | Rule::kw_where => self.operator = true,
-            Rule::attr_access | Rule::has_access | Rule::kw_has | Rule::kw_has_attr => self.name = true,
+            Rule::attr_access | Rule::has_access | Rule::note_access => self.name = true,
+            Rule::kw_has | Rule::kw_has_attr | Rule::kw_ask_note => self.name = true,
             Rule::name | Rule::member | Rule::dotted | Rule::case_name => self.name = true,
             Rule::text => self.noun("a text"),
             Rule::string | Rule::doc => self.noun("a string"),

@@ -231,6 +231,9 @@ impl Builder {
         } else if let Some(asked) = child(part, Rule::has_access) {
             let mark = self.name_in(&child(&asked, Rule::mark_name)?, Rule::name)?;
             ExprKind::HasMark { base, mark }
+        } else if let Some(asked) = child(part, Rule::note_access) {
+            let note = self.name_in(&child(&asked, Rule::mark_name)?, Rule::name)?;
+            ExprKind::Note { base, note }
         } else {
             let name = self.name_in(part, Rule::member)?;
             let args = match child(part, Rule::args) {

@@ -2,8 +2,8 @@
 
 use super::ast::{
     AttrPlace, AttrType, AttributeRule, ChainStep, Checker, CheckerAction, CheckerForm, Expr, ExprKind, Item,
-    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, Role, SetTerm, Side, Span, Subject,
-    Type, TypeKind, WalkStep,
+    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineStep, Role, SetTerm, Side, Span,
+    Subject, Type, TypeKind, WalkStep,
 };
 use super::build::{Builder, Rule, Tree, child, children, has, only};
 use super::expr::expr;
@@ -46,6 +46,7 @@ impl Builder {
             Rule::set_item => (Kind::Set, first_name?, self.set_item(tree)?),
             Rule::table_item => (Kind::Table, first_name?, self.table(tree)?),
             Rule::attr_item => (Kind::Attr, self.name_in(tree, Rule::dotted)?, self.attr(tree)?),
+            Rule::note_item => (Kind::Note, first_name?, self.note(tree)?),
             Rule::option_item => (Kind::Option, self.name_in(tree, Rule::dotted)?, self.option(tree)?),
             Rule::enum_item => (Kind::Enum, first_name?, ItemData::Enum { variants: self.name_set(tree) }),
             Rule::fn_item => (Kind::Fn, first_name?, self.function(tree)?),
@@ -150,6 +151,17 @@ impl Builder {
     fn attr(&mut self, tree: &Tree) -> Option<ItemData> {
         let ty = self.ty(&child(tree, Rule::ty)?)?;
         let ty = self.attr_type(&ty)?;
+        let aliases = child(tree, Rule::aliases).map(|inner| self.names_in(&inner, Rule::dotted));
+        Some(ItemData::Attr { ty, places: self.places(tree), aliases: aliases.unwrap_or_default() })
+    }
+
+    fn note(&mut self, tree: &Tree) -> Option<ItemData> {
+        let ty = self.ty(&child(tree, Rule::ty)?)?;
+        Some(ItemData::Note { ty, places: self.places(tree) })
+    }
+
+    /// What stands behind `on`.
+    fn places(&mut self, tree: &Tree) -> Vec<(AttrPlace, Span)> {
         let places = children(tree, Rule::place).map(|place| {
             let kind = match place.as_str() {
                 "node" => AttrPlace::Node,
@@ -159,9 +171,7 @@ impl Builder {
             };
             (kind, self.span(&place))
         });
-        let places = places.collect();
-        let aliases = child(tree, Rule::aliases).map(|inner| self.names_in(&inner, Rule::dotted));
-        Some(ItemData::Attr { ty, places, aliases: aliases.unwrap_or_default() })
+        places.collect()
     }
 
     fn attr_type(&mut self, ty: &Type) -> Option<AttrType> {
@@ -182,13 +192,18 @@ impl Builder {
                     "str" => Some(AttrType::ListStr),
                     _ => None,
                 },
+                TypeKind::List(inner) if matches!(&inner.kind, TypeKind::Named(name) if name.as_str() == "int") => {
+                    Some(AttrType::ListListInt)
+                }
                 _ => None,
             },
             TypeKind::Optional(_) => None,
         };
         if known.is_none() {
-            self.error("syntax::type", ty.span, "this is no type of a graph attribute").help =
-                Some("the types are `bool`, `int`, `float`, `str`, lists of these, and `any`".to_owned());
+            self.error("syntax::type", ty.span, "this is no type of a graph attribute").help = Some(
+                "the types are `bool`, `int`, `float`, `str`, lists of these, `list<list<int>>` and `any`"
+                    .to_owned(),
+            );
         }
         known
     }
@@ -479,7 +494,8 @@ impl Builder {
                 Some(when) => Some(self.expr_in(&when, Rule::simple)?),
                 None => None,
             };
-            steps.push((self.name_in(&step, Rule::name)?, when));
+            let tolerant = has(&step, Rule::tolerant);
+            steps.push(PipelineStep { name: self.name_in(&step, Rule::name)?, when, tolerant });
         }
         Some(ItemData::Pipeline { steps })
     }

@@ -33,6 +33,7 @@ pub fn keyword(kind: Kind) -> &'static str {
         Kind::Set => "set",
         Kind::Table => "table",
         Kind::Attr => "attr",
+        Kind::Note => "note",
         Kind::Option => "option",
         Kind::Enum => "enum",
         Kind::Fn => "fn",
@@ -102,6 +103,10 @@ impl Printer {
                 let aliases =
                     if aliases.is_empty() { String::new() } else { format!(" alias {}", names(aliases)) };
                 self.line(&format!("{keyword} {name}: {} on {}{aliases}", attr_type(*ty), places.join(", ")));
+            }
+            ItemData::Note { ty: of, places } => {
+                let places: Vec<&str> = places.iter().map(|(place, _)| place_word(*place)).collect();
+                self.line(&format!("{keyword} {name}: {} on {}", ty(of), places.join(", ")));
             }
             ItemData::Option { ty, default, from_env } => {
                 let default = default.as_ref().map(|value| format!(" = {}", full(value))).unwrap_or_default();
@@ -202,7 +207,10 @@ impl Printer {
             ItemData::Pipeline { steps } => {
                 let steps: Vec<String> = steps
                     .iter()
-                    .map(|(name, when)| format!("{}{}", name.text, worded("when", when.as_ref())))
+                    .map(|step| {
+                        let tolerant = if step.tolerant { " otherwise warn" } else { "" };
+                        format!("{}{}{tolerant}", step.name.text, worded("when", step.when.as_ref()))
+                    })
                     .collect();
                 self.line(&format!("{keyword} {name} = {}", steps.join(", ")));
             }
@@ -288,6 +296,7 @@ impl Printer {
                 format!("unite {} with {}", simple(anchor), simple(with))
             }
             StatementKind::Fail(message) => format!("fail {}", text(message)),
+            StatementKind::Halt(message) => format!("halt {}", text(message)),
             StatementKind::Report { places, message, help } => {
                 let places: Vec<String> = places.iter().map(simple).collect();
                 format!("report {} {}{}", places.join(", "), text(message), clause("help", help.as_ref()))
@@ -300,6 +309,9 @@ impl Printer {
                 let named = clause("named", named.as_ref());
                 format!("{}insert {}{named}{fields}", bound(*bind), simple(op))
             }
+            StatementKind::Clear { subject, except } => {
+                format!("clear {} except {}", simple(subject), except.text)
+            }
             StatementKind::Delete(node) => format!("delete {}", simple(node)),
             StatementKind::Connect { from, to } => format!("connect {} -> {}", simple(from), simple(to)),
             StatementKind::Cut(input) => format!("cut {}", simple(input)),
@@ -307,6 +319,9 @@ impl Printer {
             StatementKind::Unlink { from, to } => format!("unlink {} => {}", simple(from), simple(to)),
             StatementKind::SetAttr { subject, attr, value } => {
                 format!("set {}.attr({}) = {}", tight(subject), attr.text, full(value))
+            }
+            StatementKind::SetNote { subject, note, value } => {
+                format!("set {}.note({}) = {}", tight(subject), note.text, full(value))
             }
             StatementKind::SetField { subject, field, value } => {
                 format!("set {}.{} = {}", tight(subject), field.text, full(value))
@@ -510,6 +525,7 @@ fn attr_type(ty: AttrType) -> &'static str {
         AttrType::ListStr => "list<str>",
         AttrType::ListBool => "list<bool>",
         AttrType::ListFloat => "list<float>",
+        AttrType::ListListInt => "list<list<int>>",
         AttrType::Any => "any",
     }
 }

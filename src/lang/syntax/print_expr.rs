@@ -109,6 +109,10 @@ fn write(out: &mut String, expr: &Expr, least: u8, last: bool) {
             write(out, base, tightness::POSTFIX, false);
             out.push_str(&format!(".has({})", mark.text));
         }
+        ExprKind::Note { base, note } => {
+            write(out, base, tightness::POSTFIX, false);
+            out.push_str(&format!(".note({})", note.text));
+        }
         ExprKind::Call { name, args } => {
             out.push_str(name.text.as_str());
             list(out, "(", args, ")");

@@ -9,13 +9,14 @@ use super::scan::{self, Token, TokenKind, indent_of_line, slice};
 use crate::lang::diagnostic::{Diagnostic, Label, Level, Place, did_you_mean};
 
 /// The words that begin an item.
-pub const ITEM_KEYWORDS: [&str; 25] = [
+pub const ITEM_KEYWORDS: [&str; 26] = [
     "set",
     "extend",
     "override",
     "remove",
     "table",
     "attr",
+    "note",
     "option",
     "enum",
     "fn",

@@ -60,12 +60,17 @@ impl Builder {
                 })
             }
             Rule::fail_statement => Some(StatementKind::Fail(self.text(&child(&inner, Rule::text)?)?)),
+            Rule::halt_statement => Some(StatementKind::Halt(self.text(&child(&inner, Rule::text)?)?)),
             Rule::report_statement => {
                 let places = self.exprs_in(&inner, Rule::simple)?;
                 let message = self.text(&child(&inner, Rule::text)?)?;
                 Some(StatementKind::Report { places, message, help: self.clause(&inner, Rule::help)? })
             }
             Rule::insert => self.insert(&inner, None),
+            Rule::clear_statement => {
+                let subject = self.expr_in(&inner, Rule::simple)?;
+                Some(StatementKind::Clear { subject, except: self.name_in(&inner, Rule::name)? })
+            }
             Rule::set_statement => self.set(&inner),
             Rule::sort_statement => Some(StatementKind::Sort { order: self.name_in(&inner, Rule::name)? }),
             Rule::apply_statement => {
@@ -148,11 +153,12 @@ impl Builder {
             ExprKind::Attr { base, attr, exists: false } => {
                 Some(StatementKind::SetAttr { subject: base, attr, value })
             }
+            ExprKind::Note { base, note } => Some(StatementKind::SetNote { subject: base, note, value }),
             ExprKind::Member { base, name, args: None } => {
                 Some(StatementKind::SetField { subject: base, field: name, value })
             }
             _ => {
-                let message = "only an attribute or a field can be set";
+                let message = "only an attribute, a note or a field can be set";
                 self.error("syntax::set", span, message).help =
                     Some("write `set n.attr(NAME) = value` or `set a.field = value`".to_owned());
                 None
