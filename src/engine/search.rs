@@ -472,7 +472,8 @@ impl Search<'_, '_, '_> {
             (ys, xs, y_first == Known::First, x_first == Known::Second, (shown.1, shown.0)),
         ];
         for (side, others, ahead, behind, shown) in sides {
-            let mut skip_class: FxHashMap<u32, bool> = FxHashMap::default();
+            // A skip may tell the first from the second, so the order is part of what is remembered.
+            let mut skip_class: FxHashMap<(u32, bool), bool> = FxHashMap::default();
             let classes = if ahead || behind { self.skip_classes(others, group)? } else { Vec::new() };
             for x in side.iter().filter(|x| !found.contains_key(&x.anchor)).copied().collect::<Vec<_>>() {
                 skip_class.clear();
@@ -482,7 +483,8 @@ impl Search<'_, '_, '_> {
                 let before = if behind { 0..before } else { 0..0 };
                 let after = if ahead { after..others.len() } else { 0..0 };
                 for at in before.chain(after) {
-                    let (y, class) = (&others[at], classes[at]);
+                    let y = &others[at];
+                    let class = (classes[at], x.at < y.at);
                     let skipped = match skip_class.get(&class) {
                         Some(&known) => known,
                         None => {
