@@ -542,8 +542,8 @@ fn convert(value: &AttrValue, ty: AttrType) -> Option<Value> {
         (AttrType::Float, AttrValue::Float(f)) => Value::Float(f64::from(*f)),
         (AttrType::Str, AttrValue::Str(bytes)) => string(bytes),
         (AttrType::ListListInt, AttrValue::ListListInt(rows)) => {
-            let row = |row: &Box<[i64]>| Value::list(row.iter().map(|&i| Value::Int(i)).collect());
-            Value::list(rows.iter().map(row).collect())
+            let row = |row: &[i64]| Value::list(row.iter().map(|&i| Value::Int(i)).collect());
+            Value::list(rows.iter().map(|ints| row(ints)).collect())
         }
         (_, AttrValue::List(list)) => return convert_list(list, ty),
         _ => return None,
