@@ -189,7 +189,8 @@ fn roles_follow_what_every_pair_checker_sees() {
 fn the_subject_of_a_pass_has_slot_one() {
     let text =
         "set S = { A }\npass p for n: Node in (root.nodes where it.id == 0) where n.type == A { delete n }";
-    let Some(Entry::Pass { subject: Some(subject), body, block }) = lowered(text, "p").entry else {
+    let Some(Entry::Pass { subject: Some(subject), body, block, repeats: false }) = lowered(text, "p").entry
+    else {
         panic!("a pass with a subject")
     };
     let list = subject.list.expect("it has a list");

@@ -35,6 +35,36 @@ fn symbols() {
 }
 
 #[test]
+fn hccl_memcpy() {
+    all("hccl_memcpy");
+}
+
+#[test]
+fn hccl_continuous() {
+    all("hccl_continuous");
+}
+
+#[test]
+fn subgraph() {
+    all("subgraph");
+}
+
+#[test]
+fn identity() {
+    all("identity");
+}
+
+#[test]
+fn identity_force() {
+    all("identity_force");
+}
+
+#[test]
+fn lint() {
+    all("lint");
+}
+
+#[test]
 fn rw() {
     all("rw");
 }

@@ -108,6 +108,7 @@ fn every_statement_and_expectation_parses_and_prints_the_same() {
         "no control a => b",
         "error \"part\"",
         "warn W1",
+        "no warn W1",
         "kept c by no_scalar",
         "done c",
         "graph {\n a: Data \n}",

@@ -28,6 +28,7 @@ struct Recipe {
     #[serde(default)]
     env: BTreeMap<String, String>,
     graph: Option<String>,
+    node: Option<String>,
     #[serde(default)]
     sort_first: bool,
     #[serde(default)]
@@ -119,6 +120,7 @@ pub fn read(path: &Path) -> Result<Case, Complaint> {
         options,
         environment: recipe.env,
         graph: recipe.graph,
+        node: recipe.node,
         sort: recipe.sort_first,
         before,
         end,

@@ -21,6 +21,7 @@ use crate::engine::outcome::RuleRef;
 use crate::lang::Level;
 use crate::lang::syntax::LONGEST_FILE;
 use crate::lang::syntax::ast::Kind;
+use crate::lang::syntax::print::keyword;
 use crate::report::human::{Paint, rule_diagnostic};
 use crate::report::rules::{KINDS, find_word, kind_word};
 use crate::report::{Complaint, Rules, Source};
@@ -189,7 +190,9 @@ impl Loaded {
     /// Passes that the rules have, by the names given.
     pub fn steps(&self, names: &[String]) -> Result<Vec<crate::graph::Sym>, Complaint> {
         let any = self.names(|_| true);
-        if let Some(name) = names.iter().find(|name| !any.contains(&name.as_str())) {
+        // The keyword stands for all lints.
+        let is_known = |name: &str| any.contains(&name) || name == keyword(Kind::Lint);
+        if let Some(name) = names.iter().find(|name| !is_known(name)) {
             let passes = self.names(|kind| {
                 matches!(kind, Kind::Pass | Kind::Pipeline | Kind::Chain | Kind::Lint | Kind::Order)
             });

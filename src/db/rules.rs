@@ -17,7 +17,7 @@ use crate::lang::diagnostic::{Diagnostic, Place, did_you_mean};
 use crate::lang::eval::Program;
 use crate::lang::hir::{Entry, Lowered, OptionValue, Text};
 use crate::lang::syntax::ast::{self, Kind, OptionType, Span};
-use crate::lang::syntax::{ParsedFile, parse_file};
+use crate::lang::syntax::{ParsedFile, parse_file_with, parse_item};
 
 /// An item by file and number.
 #[salsa::interned(debug)]
@@ -60,10 +60,23 @@ impl PartialEq for Item {
     }
 }
 
+/// The text of an item, wherever it stands.
+#[salsa::interned(debug)]
+struct ItemText<'db> {
+    #[returns(ref)]
+    text: String,
+}
+
+/// What the text of an item says. An item that an edit leaves alone is not parsed again.
+#[salsa::tracked(returns(ref))]
+fn parsed_item<'db>(db: &'db dyn Db, text: ItemText<'db>) -> (Option<ast::Item>, Vec<Diagnostic>) {
+    parse_item(text.text(db))
+}
+
 /// The syntax trees of one file.
 #[salsa::tracked(returns(ref))]
 pub fn parsed(db: &dyn Db, file: RuleFile) -> Arc<ParsedFile> {
-    Arc::new(parse_file(file.text(db)))
+    Arc::new(parse_file_with(file.text(db), |text| parsed_item(db, ItemText::new(db, text)).clone()))
 }
 
 /// One item's tree; `None` if it has a syntax error.

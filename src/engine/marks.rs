@@ -169,13 +169,41 @@ fn members<'a>(symbols: &'a Symbols, side: Side) -> impl Iterator<Item = Place> 
     })
 }
 
+/// Number of an anchor in the flat view.
+fn number(dense: &Dense, anchor: Anchor) -> usize {
+    match anchor {
+        Anchor::In(input) => dense.input(input) as usize,
+        Anchor::Out(output) => dense.output(output) as usize,
+    }
+}
+
+fn anchor_count(dense: &Dense, side: Side) -> usize {
+    match side {
+        Side::Input => dense.input_count(),
+        Side::Output => dense.output_count(),
+    }
+}
+
 /// Anchors that no other mark of their side holds.
 fn unmarked(request: &MarkRequest<'_>, side: Side) -> Vec<Place> {
-    let others: Vec<&Arc<MarkList>> = request.earlier.lists.iter().filter(|list| list.side == side).collect();
-    members(request.symbols, side)
-        .filter(|place| !others.iter().any(|list| request.earlier.carries(list, place.anchor)))
-        .collect()
+    let dense = request.snapshot.dense();
+    let others = request.earlier.lists.iter().filter(|list| list.side == side);
+    let others: Vec<&Arc<MarkList>> = others.collect();
+    let carried: usize = others.iter().map(|list| list.places.len()).sum();
+    if carried > anchor_count(dense, side) / FEW {
+        let mut bits = FixedBitSet::with_capacity(anchor_count(dense, side));
+        for place in others.iter().flat_map(|list| &list.places) {
+            bits.insert(number(dense, place.anchor));
+        }
+        return members(request.symbols, side).filter(|p| !bits.contains(number(dense, p.anchor))).collect();
+    }
+    let marked: FxHashSet<Anchor> =
+        others.iter().flat_map(|list| &list.places).map(|place| place.anchor).collect();
+    members(request.symbols, side).filter(|place| !marked.contains(&place.anchor)).collect()
 }
+
+/// A share of the anchors below which hashing beats a table of all.
+const FEW: usize = 8;
 
 fn matching(
     machine: &mut Machine<'_>,
@@ -186,26 +214,65 @@ fn matching(
     condition: ExprId,
 ) -> Result<Vec<Place>, Failure> {
     let reads = |slot: Local| body.exprs.contains(&Expr::Local(slot));
-    let (reads_anchor, reads_group) = (reads(ANCHOR), reads(GROUP));
-    let per_node = !reads_anchor && !reads_group;
+    if reads(GROUP) {
+        return by_group(machine, request, entry, side, condition);
+    }
+    let per_node = !reads(ANCHOR);
     let dense = request.snapshot.dense();
-    let mut known = Known::new(if per_node { dense.slots() } else { 0 });
+    let many = members(request.symbols, side).take(anchor_count(dense, side) / FEW + 1).count();
+    if many <= anchor_count(dense, side) / FEW {
+        return few(machine, request, entry, side, condition, per_node);
+    }
+    // Nodes are asked in the order in which they lie in memory, not in that of groups.
+    let mut bits = FixedBitSet::with_capacity(anchor_count(dense, side));
+    for node in (0..dense.slots() as u32).map(NodeId) {
+        let numbers = match side {
+            Side::Input => dense.inputs(node),
+            Side::Output => dense.outputs(node),
+        };
+        let mut holds = false;
+        for number in numbers.clone() {
+            if number == numbers.start || !per_node {
+                let anchor = match side {
+                    Side::Input => Anchor::In(dense.input_at(number)),
+                    Side::Output => Anchor::Out(dense.output_at(number)),
+                };
+                let frame = frame(dense, anchor, node, request.target, Value::None);
+                holds = machine.test(entry, condition, &frame)?;
+            }
+            bits.set(number as usize, holds);
+        }
+    }
+    if bits.is_clear() {
+        return Ok(Vec::new());
+    }
+    Ok(members(request.symbols, side).filter(|place| bits.contains(number(dense, place.anchor))).collect())
+}
+
+/// For a target graph that is a small part of the snapshot.
+fn few(
+    machine: &mut Machine<'_>,
+    request: &MarkRequest<'_>,
+    entry: EntryId,
+    side: Side,
+    condition: ExprId,
+    per_node: bool,
+) -> Result<Vec<Place>, Failure> {
+    let dense = request.snapshot.dense();
+    let mut known: FxHashMap<NodeId, bool> = FxHashMap::default();
     let mut found = Vec::new();
-    let mut group: (u32, Value) = (u32::MAX, Value::None);
     for place in members(request.symbols, side) {
         let node = place.anchor.node();
-        if let Some(holds) = known.get(node) {
-            if holds {
-                found.push(place);
+        let holds = match known.get(&node).filter(|_| per_node) {
+            Some(&holds) => holds,
+            None => {
+                let frame = frame(dense, place.anchor, node, request.target, Value::None);
+                machine.test(entry, condition, &frame)?
             }
-            continue;
+        };
+        if per_node {
+            known.insert(node, holds);
         }
-        if reads_group && group.0 != place.group {
-            group = (place.group, group_value(request.symbols, place.group));
-        }
-        let frame = frame(dense, place.anchor, node, request.target, group.1.clone());
-        let holds = machine.test(entry, condition, &frame)?;
-        known.set(node, holds);
         if holds {
             found.push(place);
         }
@@ -213,30 +280,27 @@ fn matching(
     Ok(found)
 }
 
-/// What is known of nodes: in pages, since a target graph may be a small part of the snapshot.
-struct Known {
-    pages: Vec<Option<Box<[u8; PAGE]>>>,
-}
-
-const PAGE: usize = 1024;
-const UNKNOWN: u8 = 0;
-
-impl Known {
-    fn new(slots: usize) -> Known {
-        Known { pages: (0..slots.div_ceil(PAGE)).map(|_| None).collect() }
-    }
-
-    fn get(&self, node: NodeId) -> Option<bool> {
-        let page = self.pages.get(node.0 as usize / PAGE)?.as_ref()?;
-        Some(page[node.0 as usize % PAGE]).filter(|&known| known != UNKNOWN).map(|known| known == 2)
-    }
-
-    fn set(&mut self, node: NodeId, holds: bool) {
-        if let Some(page) = self.pages.get_mut(node.0 as usize / PAGE) {
-            page.get_or_insert_with(|| Box::new([UNKNOWN; PAGE]))[node.0 as usize % PAGE] =
-                1 + u8::from(holds);
+/// For a condition that reads the group.
+fn by_group(
+    machine: &mut Machine<'_>,
+    request: &MarkRequest<'_>,
+    entry: EntryId,
+    side: Side,
+    condition: ExprId,
+) -> Result<Vec<Place>, Failure> {
+    let dense = request.snapshot.dense();
+    let mut found = Vec::new();
+    let mut group: (u32, Value) = (u32::MAX, Value::None);
+    for place in members(request.symbols, side) {
+        if group.0 != place.group {
+            group = (place.group, group_value(request.symbols, place.group));
+        }
+        let frame = frame(dense, place.anchor, place.anchor.node(), request.target, group.1.clone());
+        if machine.test(entry, condition, &frame)? {
+            found.push(place);
         }
     }
+    Ok(found)
 }
 
 /// {anchor, node, graph, target, group}

@@ -9,8 +9,10 @@ pub mod outcome;
 
 mod conflicts;
 mod marks;
+mod order;
 mod pairs;
 mod queries;
+mod reach;
 mod render;
 mod run;
 mod search;

@@ -8,25 +8,22 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::order::sorted;
 use super::pairs::Class;
 use super::queries::{
     At, Layer, QueryFailure, mark_table, pair_table, rule, rule_program, symbols, verdicts,
 };
+use super::reach::ReachIndex;
 use super::search::{GroupVerdict, Search, Verdict};
-use super::sides;
 use crate::db::{Db, Linked, Roots, RuleSet, live, program};
-use crate::graph::{
-    Anchor, GraphId, NodeId, Snapshot, SortMode, SortRules, Sym, Symbols, compare_labels, sort,
-};
+use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labels};
 use crate::lang::eval::{
     ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject,
     Value,
 };
-use crate::lang::facts::Fact;
-use crate::lang::hir::{Body, Entry, Expr, ExprId, Local, Subject as Over, TextId};
+use crate::lang::hir::{Block, Entry, ExprId, Subject as Over, TextId};
 use crate::lang::syntax::ast::Kind;
 
 /// A finding before its texts are rendered.
@@ -146,6 +143,8 @@ struct Engine<'db> {
     sorted: RefCell<Option<Snapshot>>,
     /// Graphs in which something has changed, with all that contain them, and how much of the log that covers.
     touched: RefCell<(usize, FxHashSet<GraphId>)>,
+    /// Of the machine that runs the pass.
+    reach: RefCell<ReachIndex>,
     /// A failure of another program than that of the pass.
     failed: RefCell<Option<QueryFailure>>,
 }
@@ -207,6 +206,7 @@ impl<'db> Engine<'db> {
             resolved: RefCell::default(),
             sorted: RefCell::default(),
             touched: RefCell::default(),
+            reach: RefCell::default(),
             failed: RefCell::default(),
         }
     }
@@ -240,18 +240,15 @@ impl<'db> Engine<'db> {
         };
         let Some(hir) = program.hir(entry).cloned() else { return Ok(()) };
         match &*hir {
-            Entry::Pass { subject, block, .. } | Entry::Lint { subject, block, .. } => match subject {
-                None => machine.run(entry, block, &[Value::Graph(machine.root())]).map(|_| ()),
-                Some(subject) => {
-                    for node in self.nodes(machine, entry, subject, only)? {
-                        let frame = [Value::Graph(machine.root()), Value::Node(node)];
-                        if self.applies(machine, entry, subject, &frame)? {
-                            machine.run(entry, block, &frame)?;
-                        }
-                    }
-                    Ok(())
+            Entry::Pass { subject, repeats, block, .. } => loop {
+                let found = machine.state().node_count();
+                self.visit(machine, entry, (subject.as_ref(), block), only)?;
+                // Ends: there are fewer nodes each time.
+                if !repeats || only.is_some() || machine.state().node_count() >= found {
+                    break Ok(());
                 }
             },
+            Entry::Lint { subject, block, .. } => self.visit(machine, entry, (subject.as_ref(), block), only),
             Entry::Chain(chain) => {
                 for node in self.nodes(machine, entry, &chain.subject, only)? {
                     self.apply(machine, name, node)?;
@@ -261,6 +258,26 @@ impl<'db> Engine<'db> {
             Entry::Order { .. } => self.sort(machine, name),
             _ => Err(Failure::mechanism("unknown-pass", format!("`{name}` cannot be run as a pass"))),
         }
+    }
+
+    /// Runs a body once, or once for each node that it is for.
+    fn visit(
+        &self,
+        machine: &mut Machine<'_>,
+        entry: EntryId,
+        (subject, block): (Option<&Over>, &Block),
+        only: Option<NodeId>,
+    ) -> Result<(), Failure> {
+        let Some(subject) = subject else {
+            return machine.run(entry, block, &[Value::Graph(machine.root())]).map(|_| ());
+        };
+        for node in self.nodes(machine, entry, subject, only)? {
+            let frame = [Value::Graph(machine.root()), Value::Node(node)];
+            if self.applies(machine, entry, subject, &frame)? {
+                machine.run(entry, block, &frame)?;
+            }
+        }
+        Ok(())
     }
 
     /// The nodes that a pass over nodes visits: a list taken before anything changes.
@@ -403,6 +420,10 @@ impl Host for Engine<'_> {
         Ok(())
     }
 
+    fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
+        self.reach.borrow_mut().ask(machine, &self.before, from, to)
+    }
+
     fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {
         let start = machine.edits().len();
         let step = match machine.run_chain(chain, node)? {
@@ -495,7 +516,11 @@ impl Engine<'_> {
         fresh.set_tally(db.tally());
         fresh.set_marks(Some(Rc::new(marks.clone())));
         let mut search = Search { machine: &mut fresh, rule: &rule, symbols: &table, marks: &marks, target };
-        search.run_group(group).map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
+        // What is known of reachability goes with a machine's log.
+        let known = self.reach.take();
+        let verdict = search.run_group(group);
+        self.reach.replace(known);
+        verdict.map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
     }
 }
 
@@ -525,69 +550,4 @@ impl Dirty {
                 self.nodes.iter().any(|node| reads.nodes.contains(node))
             }
     }
-}
-
-/// `base` in the order that an `order` entry describes.
-fn sorted(machine: &mut Machine<'_>, base: &Snapshot, order: Sym) -> Result<Snapshot, Failure> {
-    let program = machine.program();
-    let root = machine.root();
-    let missing = || Failure::mechanism("unknown-order", format!("there is no order `{order}`"));
-    let entry = program.entry(Kind::Order, order).ok_or_else(missing)?;
-    let hir = program.hir(entry).cloned().ok_or_else(missing)?;
-    let Entry::Order { mode, first, ignore, .. } = &*hir else { return Err(missing()) };
-    let mode = match machine.eval(entry, *mode, &[Value::Graph(root)])? {
-        Value::Enum { variant: 0, .. } => SortMode::Bfs,
-        Value::Enum { variant: 2, .. } => SortMode::StableRdfs,
-        _ => SortMode::Dfs,
-    };
-    // Asked before the sort, which must not evaluate a condition per edge.
-    let sources = matching(machine, base, entry, *first, root)?;
-    let ignored = matching(machine, base, entry, *ignore, root)?;
-    let rules = SortRules {
-        mode,
-        is_source: &|node| sources.contains(node.0 as usize),
-        ignores_out_edges: &|node| ignored.contains(node.0 as usize),
-    };
-    sort(base, root, &rules).map_err(|cycle| {
-        let places = cycle.nodes.iter().filter(|node| !base.node(**node).outputs.is_empty());
-        let places: Vec<Anchor> = places.map(|node| Anchor::Out(node.output(0))).collect();
-        Failure::mechanism("cycle", cycle.to_string()).at(places)
-    })
-}
-
-/// The nodes for which a condition of an `order` holds. A condition that reads nothing but the operator type is
-/// asked once per type.
-fn matching(
-    machine: &mut Machine<'_>,
-    base: &Snapshot,
-    entry: EntryId,
-    condition: Option<ExprId>,
-    root: GraphId,
-) -> Result<FixedBitSet, Failure> {
-    let mut set = FixedBitSet::with_capacity(base.node_slots());
-    let Some(condition) = condition else { return Ok(set) };
-    let by_type =
-        machine.program().hir(entry).and_then(|hir| hir.body().map(|body| reads_only_type(body, 1)));
-    let mut known: FxHashMap<Sym, bool> = FxHashMap::default();
-    let dense = base.dense();
-    for node in (0..dense.slots() as u32).map(NodeId) {
-        let Some(ty) = dense.node(node).map(|n| n.ty) else { continue };
-        let holds = match known.get(&ty).filter(|_| by_type == Some(true)) {
-            Some(&holds) => holds,
-            None => machine.test(entry, condition, &[Value::Graph(root), Value::Node(node)])?,
-        };
-        known.insert(ty, holds);
-        if holds {
-            set.insert(node.0 as usize);
-        }
-    }
-    Ok(set)
-}
-
-/// Whether a body uses a local for nothing but to ask for its operator type.
-fn reads_only_type(body: &Body, local: Local) -> bool {
-    let is_local = |id: &ExprId| body.exprs.get(*id as usize) == Some(&Expr::Local(local));
-    body.exprs.iter().all(|expr| {
-        matches!(expr, Expr::Fact { fact: Fact::NodeType, .. }) || !sides::children(expr).iter().any(is_local)
-    })
 }

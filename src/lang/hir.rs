@@ -356,6 +356,8 @@ pub enum Entry {
     },
     Pass {
         subject: Option<Subject>,
+        /// Again, as long as a visit of all nodes leaves fewer nodes than it found.
+        repeats: bool,
         body: Body,
         block: Block,
     },

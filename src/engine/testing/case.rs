@@ -17,6 +17,8 @@ pub struct Case {
     pub environment: BTreeMap<String, String>,
     /// The subgraph that plays the root.
     pub graph: Option<String>,
+    /// The node that passes over nodes are run on, alone.
+    pub node: Option<String>,
     pub sort: bool,
     pub before: Snapshot,
     pub end: CaseEnd,
@@ -27,7 +29,7 @@ pub struct Case {
 pub enum CaseEnd {
     /// With this graph, up to what inserted nodes are called.
     Graph(Snapshot),
-    /// With a pass that fails.
+    /// With a pass that fails, or a lint that finds something.
     Failure,
     /// No pass is run; this is the symbol table, a line for each symbol.
     Symbols(String),
@@ -49,7 +51,15 @@ impl Session {
         if let CaseEnd::Symbols(table) = &case.end {
             return session.compare_symbols(case, root, table);
         }
-        let request = Request { graph: root, node: None, steps: case.steps.clone(), sort: case.sort };
+        let node = match &case.node {
+            Some(name) => {
+                let found =
+                    case.before.all_nodes(root).into_iter().find(|n| *case.before.node(*n).name == **name);
+                Some(found.ok_or_else(|| vec![format!("no node is called `{name}`")])?)
+            }
+            None => None,
+        };
+        let request = Request { graph: root, node, steps: case.steps.clone(), sort: case.sort };
         let outcome = session.run(&case.before, &request).map_err(|error| vec![error.to_string()])?;
         let failure = outcome.failures().next();
         match (&case.end, failure) {
@@ -59,6 +69,7 @@ impl Session {
             (CaseEnd::Graph(expected), None) => {
                 equal_up_to_inserted(&case.before, expected, &outcome.after, &Compared::all_but(BOOKKEEPING))
             }
+            (_, None) if outcome.findings().any(|finding| finding.rule.kind == Kind::Lint) => Ok(()),
             (_, None) => Err(vec!["a pass should have failed".to_owned()]),
             (_, Some(_)) => Ok(()),
         }

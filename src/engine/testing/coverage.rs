@@ -192,7 +192,7 @@ fn branches(entry: &Entry, lowered: &Lowered) -> Vec<Branch> {
             }
             conditions(&chain.then, &mut both);
         }
-        Entry::Pass { subject, body: own, block } | Entry::Lint { subject, body: own, block, .. } => {
+        Entry::Pass { subject, body: own, block, .. } | Entry::Lint { subject, body: own, block, .. } => {
             body = Some(own);
             subject.iter().filter_map(|subject| subject.condition).for_each(&mut both);
             conditions(block, &mut both);

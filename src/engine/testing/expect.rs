@@ -54,7 +54,7 @@ impl Judge<'_> {
                 ExpectKind::Nothing => self.nothing(expect.span),
                 ExpectKind::Edge { present, from, to } => self.edge(expect.span, *present, from, to),
                 ExpectKind::Control { present, from, to } => self.control(expect.span, *present, from, to),
-                ExpectKind::Warn(code) => self.warning(expect.span, *code),
+                ExpectKind::Warn { present, code } => self.warning(expect.span, *present, *code),
                 ExpectKind::Kept { node, step } => self.kept(expect.span, node, *step),
                 ExpectKind::Done { node } => self.done(expect.span, node),
                 ExpectKind::Graph(raw) => {
@@ -259,11 +259,18 @@ impl Judge<'_> {
         })
     }
 
-    fn warning(&self, span: Span, code: Name) -> Option<Diagnostic> {
+    fn warning(&self, span: Span, present: bool, code: Name) -> Option<Diagnostic> {
         let is_it = |name: Sym| name == code.text;
         let mut findings = self.seen.outcome.findings();
-        if findings.any(|found| is_it(found.code) || is_it(found.rule.name) || is_it(found.pass)) {
-            return None;
+        let found = findings.find(|found| is_it(found.code) || is_it(found.rule.name) || is_it(found.pass));
+        match found {
+            Some(_) if present => return None,
+            Some(found) => {
+                let error = Diagnostic::error("test::warn", span, "no such finding was expected");
+                return Some(error.label(found.message.clone()));
+            }
+            None if !present => return None,
+            None => {}
         }
         let codes = self.seen.outcome.findings().map(|found| format!("`{}` {}", found.code, found.message));
         let seen = format!("found {}", listed(codes));

@@ -71,9 +71,9 @@ impl Cx<'_> {
             }
             ItemData::Chain { subject, steps, then } => Some(self.chain(subject, steps, then.as_ref())),
             ItemData::Action { params, result, body } => Some(self.action(params, result.as_ref(), body)),
-            ItemData::Pass { subject, body } => {
+            ItemData::Pass { subject, repeats, body } => {
                 let (subject, block) = self.graph_body(subject.as_ref(), body);
-                Some(Entry::Pass { subject, body: self.take_body(), block })
+                Some(Entry::Pass { subject, repeats: *repeats, body: self.take_body(), block })
             }
             ItemData::Lint { code, level, subject, body } => {
                 self.level(Some(*level));
@@ -422,7 +422,7 @@ impl Cx<'_> {
                         }
                     }
                 }
-                ExpectKind::Warn(code) if !self.scope.lint_codes.contains(&code.text) => {
+                ExpectKind::Warn { code, .. } if !self.scope.lint_codes.contains(&code.text) => {
                     if self.scope.has(Kind::Pass, code.text) || self.scope.has(Kind::Checker, code.text) {
                         continue;
                     }

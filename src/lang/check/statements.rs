@@ -22,7 +22,9 @@ fn allowed(kind: &StatementKind) -> Option<(&'static [Kind], &'static str)> {
         StatementKind::Found(_) => (&[Kind::Symbols], "found"),
         StatementKind::Join { .. } => (&[Kind::Symbols], "join"),
         StatementKind::Unite { .. } => (&[Kind::Symbols], "unite"),
-        StatementKind::Fail(_) => (&[Kind::Symbols, Kind::Pass, Kind::Chain, Kind::Action], "fail"),
+        StatementKind::Fail(_) => {
+            (&[Kind::Symbols, Kind::Pass, Kind::Chain, Kind::Action, Kind::Lint], "fail")
+        }
         StatementKind::Halt(_) => (&[Kind::Pass, Kind::Action], "halt"),
         StatementKind::Report { .. } => (&[Kind::Lint, Kind::Pass, Kind::Action], "report"),
         StatementKind::Insert { .. } => (EDITS, "insert"),

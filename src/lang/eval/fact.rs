@@ -106,7 +106,7 @@ impl<'a> Machine<'a> {
                 Value::Node(to) => {
                     self.see_everything();
                     let host = self.host;
-                    Value::Bool(host.reaches(&self.edit, id, to))
+                    Value::Bool(host.reaches(self, id, to))
                 }
                 _ => Value::None,
             },

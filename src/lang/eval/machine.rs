@@ -64,8 +64,8 @@ pub trait Host {
 
     /// Whether a path of data and control edges inside one graph leads from `from` to `to`. By default a search;
     /// an engine that keeps an index answers from it.
-    fn reaches(&self, state: &State, from: NodeId, to: NodeId) -> bool {
-        reaches(state, from, to)
+    fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
+        reaches(machine.state(), from, to)
     }
 }
 

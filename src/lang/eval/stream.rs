@@ -35,7 +35,9 @@ impl<'a> Machine<'a> {
     /// Whether the list of `id` is cheaper to go through than to build.
     pub(super) fn is_lazy(code: &Code, id: ExprId) -> bool {
         match &code.ops[id as usize] {
-            Op::Where { .. } | Op::Range(..) | Op::Concat(..) | Op::List(_) => true,
+            Op::Where { .. } | Op::Range(..) | Op::List(_) => true,
+            // Texts are joined as well, and are not gone through.
+            Op::Concat(left, right) => Self::is_lazy(code, *left) || Self::is_lazy(code, *right),
             Op::Each { kind, .. } => matches!(kind, Each::Map | Each::FlatMap),
             Op::Fact { fact, .. } => matches!(
                 fact,

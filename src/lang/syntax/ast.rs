@@ -153,6 +153,8 @@ pub enum ItemData {
     },
     Pass {
         subject: Option<Subject>,
+        /// Again, as long as nodes vanish.
+        repeats: bool,
         body: Block,
     },
     Lint {

@@ -43,7 +43,7 @@ pub enum ExpectKind {
     Edge { present: bool, from: AnchorName, to: AnchorName },
     Control { present: bool, from: String, to: String },
     Error(String),
-    Warn(Name),
+    Warn { present: bool, code: Name },
     Kept { node: String, step: Option<Name> },
     Done { node: String },
     Graph(Raw),

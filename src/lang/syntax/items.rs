@@ -86,7 +86,8 @@ impl Builder {
             }
             Rule::pass_item => {
                 let subject = self.optional_subject(tree)?;
-                (Kind::Pass, first_name?, ItemData::Pass { subject, body: self.body_in(tree)? })
+                let repeats = has(tree, Rule::repeat);
+                (Kind::Pass, first_name?, ItemData::Pass { subject, repeats, body: self.body_in(tree)? })
             }
             Rule::lint_item => (Kind::Lint, first_name?, self.lint(tree)?),
             Rule::order_item => (Kind::Order, first_name?, self.order(tree)?),

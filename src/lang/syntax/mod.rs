@@ -25,7 +25,7 @@ mod statements;
 mod test_block;
 mod text;
 
-pub use parse::{LONGEST_FILE, ParsedFile, ParsedItem, parse_expr, parse_file, parse_item};
+pub use parse::{LONGEST_FILE, ParsedFile, ParsedItem, parse_expr, parse_file, parse_file_with, parse_item};
 pub use print::print_item;
 pub use print_expr::print_expr;
 pub use scan::comments;

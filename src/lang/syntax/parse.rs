@@ -38,6 +38,11 @@ pub const LONGEST_FILE: usize = 1 << 30;
 
 /// Parses a file item by item.
 pub fn parse_file(text: &str) -> ParsedFile {
+    parse_file_with(text, parse_item)
+}
+
+/// [`parse_file`] with `parse` in the place of [`parse_item`]: for a caller that remembers what items say.
+pub fn parse_file_with(text: &str, parse: impl Fn(&str) -> (Option<Item>, Vec<Diagnostic>)) -> ParsedFile {
     if text.len() > LONGEST_FILE {
         let mut error =
             Diagnostic::error("syntax::too-long", Span::default(), "a rule file ends before 1 GiB");
@@ -46,7 +51,7 @@ pub fn parse_file(text: &str) -> ParsedFile {
     }
     let file = split::split(text);
     let items = file.items.into_iter().map(|source| {
-        let (item, diagnostics) = parse_item(&source.text);
+        let (item, diagnostics) = parse(&source.text);
         ParsedItem { source, item, diagnostics }
     });
     ParsedFile { doc: file.doc, items: items.collect(), diagnostics: file.diagnostics }

@@ -181,8 +181,9 @@ impl Printer {
                 let result = result.as_ref().map(|result| format!(" -> {}", ty(result))).unwrap_or_default();
                 self.body(&format!("{keyword} {name}({}){result}", params(all)), body);
             }
-            ItemData::Pass { subject: all, body } => {
-                self.body(&format!("{keyword} {name}{}", subject(all.as_ref())), body);
+            ItemData::Pass { subject: all, repeats, body } => {
+                let repeat = if *repeats { " repeat" } else { "" };
+                self.body(&format!("{keyword} {name}{}{repeat}", subject(all.as_ref())), body);
             }
             ItemData::Lint { code, level, subject: all, body } => {
                 let subject = subject(all.as_ref());
@@ -396,7 +397,9 @@ fn expectation(expect: &Expect) -> String {
             format!("{}control {} => {}", no(present), node(from), node(to))
         }
         ExpectKind::Error(message) => format!("error {}", string(message)),
-        ExpectKind::Warn(code) => format!("warn {}", code.text),
+        ExpectKind::Warn { present, code } => {
+            format!("{}warn {}", if *present { "" } else { "no " }, code.text)
+        }
         ExpectKind::Kept { node: name, step } => {
             format!(
                 "kept {}{}",

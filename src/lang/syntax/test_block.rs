@@ -50,10 +50,9 @@ impl Builder {
         let kind = match inner.as_rule() {
             Rule::nothing => ExpectKind::Nothing,
             Rule::expect_insert => self.expect_insert(&inner)?,
-            Rule::expect_edge | Rule::expect_control => self.expect_link(&inner, true)?,
-            Rule::expect_no => self.expect_link(&inner.into_inner().nth(1)?, false)?,
+            Rule::expect_edge | Rule::expect_control | Rule::expect_warn => self.presence(&inner, true)?,
+            Rule::expect_no => self.presence(&inner.into_inner().nth(1)?, false)?,
             Rule::expect_error => ExpectKind::Error(self.string(&child(&inner, Rule::string)?)),
-            Rule::expect_warn => ExpectKind::Warn(self.name_in(&inner, Rule::name)?),
             Rule::expect_kept => {
                 let step = child(&inner, Rule::by).and_then(|by| self.name_in(&by, Rule::name));
                 ExpectKind::Kept { node: self.node(&inner)?, step }
@@ -77,7 +76,11 @@ impl Builder {
         Some(ExpectKind::Insert { position, anchors, by, named })
     }
 
-    fn expect_link(&mut self, tree: &Tree, present: bool) -> Option<ExpectKind> {
+    /// What may be expected to be absent as well.
+    fn presence(&mut self, tree: &Tree, present: bool) -> Option<ExpectKind> {
+        if tree.as_rule() == Rule::expect_warn {
+            return Some(ExpectKind::Warn { present, code: self.name_in(tree, Rule::name)? });
+        }
         if tree.as_rule() == Rule::expect_edge {
             let [from, to] = <[AnchorName; 2]>::try_from(self.anchors(tree)?).ok()?;
             return Some(ExpectKind::Edge { present, from, to });

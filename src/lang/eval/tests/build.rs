@@ -228,7 +228,7 @@ impl P {
     pub fn pass(&mut self, name: &str, build: impl FnOnce(&mut B) -> Block) {
         let mut b = B::with(1);
         let block = build(&mut b);
-        self.add(Kind::Pass, name, Entry::Pass { subject: None, body: b.0, block });
+        self.add(Kind::Pass, name, Entry::Pass { subject: None, repeats: false, body: b.0, block });
     }
 
     pub fn set(&mut self, name: &str, includes: &[&str], elements: &[&str]) {

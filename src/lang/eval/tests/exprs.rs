@@ -261,6 +261,24 @@ fn a_string_made_at_run_time_equals_an_interned_one() {
 }
 
 #[test]
+fn strings_are_joined_one_after_the_other() {
+    let joined = |order: bool| {
+        eval(|x| {
+            let (a, b, c) = (x.str("Ma"), x.str("tMu"), x.str("l"));
+            if order {
+                let left = x.put(Expr::Concat(a, b));
+                x.put(Expr::Concat(left, c))
+            } else {
+                let right = x.put(Expr::Concat(b, c));
+                x.put(Expr::Concat(a, right))
+            }
+        })
+    };
+    assert_eq!(joined(true), Value::text("MatMul"));
+    assert_eq!(joined(false), Value::text("MatMul"));
+}
+
+#[test]
 fn lists() {
     let list = |fact| {
         eval(|x| {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::build::*;
-use crate::graph::{Anchor, AttrValue, GraphId, NodeId, Snapshot, State, Sym, Symbols};
+use crate::graph::{Anchor, AttrValue, GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::eval::{Cause, ChainEnd, EditKind, Failure, Host, Machine, NoHost, Value, reaches};
 use crate::lang::facts::Fact;
 use crate::lang::hir::*;
@@ -510,9 +510,9 @@ impl Host for Recorder {
         body(machine, Anchor::In(NodeId(1).input(0)))
     }
 
-    fn reaches(&self, state: &State, from: NodeId, to: NodeId) -> bool {
+    fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
         self.note("reaches".into());
-        reaches(state, from, to)
+        reaches(machine.state(), from, to)
     }
 }
 
