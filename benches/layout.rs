@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, Mutex};
 
 use anchorwatch::engine::{Request, RuleSources, Session};
+use anchorwatch::format::{Format, LoadContext, Loaded, load, save};
 use anchorwatch::graph::{GraphId, Snapshot, Sym};
+use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 
 #[path = "support/generate.rs"]
@@ -61,6 +63,41 @@ fn symbols(bencher: Bencher, size: usize) {
     bencher
         .with_inputs(|| (session(), cold(&graph)))
         .bench_refs(|(session, graph)| session.symbols(graph, GraphId::ROOT).map(|t| t.groups().len()));
+}
+
+/// Symbols and marks.
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn marks(bencher: Bencher, size: usize) {
+    let graph = cached("peer", generate::peer_like, size);
+    bencher
+        .with_inputs(|| (session(), cold(&graph)))
+        .bench_refs(|(session, graph)| session.marks(graph, GraphId::ROOT).map(|marks| marks.len()));
+}
+
+/// A text dump of the generated graph.
+fn dump(size: usize) -> Vec<u8> {
+    let graph = cached("peer", generate::peer_like, size);
+    let loaded =
+        Loaded { snapshot: graph.clone(), format: Format::GeText, warnings: Vec::new(), origin: None };
+    save(&loaded, &graph, Format::GeText).expect("text can hold any graph")
+}
+
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn load_text(bencher: Bencher, size: usize) {
+    let text = dump(size);
+    bencher
+        .counter(BytesCount::new(text.len()))
+        .bench(|| load(&text, "", &LoadContext::default()).expect("a dump of ours").snapshot.node_count());
+}
+
+/// Runs the layer on a loaded dump and writes the result.
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn optimize(bencher: Bencher, size: usize) {
+    let loaded = load(&dump(size), "", &LoadContext::default()).expect("a dump of ours");
+    bencher.with_inputs(|| (session(), cold(&loaded.snapshot))).bench_refs(|(session, graph)| {
+        let after = session.run(graph, &request()).expect("the shipped rules run").after;
+        save(&loaded, &after, Format::GeText).expect("text can hold any graph").len()
+    });
 }
 
 #[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::outcome::{Outcome, PassFailure, StepOutcome};
-use super::queries::{At, Layer, symbols};
+use super::queries::{At, Layer, mark_table, symbols};
 use super::render::{Renderer, tell};
 use super::run::{PassResult, PassRun, run_pass};
 use crate::db::{self, Database, Db, EntryName, Roots, RuleFile, RuleSet};
@@ -266,6 +266,18 @@ impl Session {
         let layer = Layer::new(&self.db, At::new(&self.db, snapshot.clone()), name, graph);
         symbols(&self.db, self.rules, layer)
             .map_err(|failure| Renderer::new(&self.db, self.rules, snapshot).failure(name, &failure))
+    }
+
+    /// How many anchors carry each mark, in declaration order, with a graph as target and the first `symbols` entry.
+    ///
+    /// # Errors
+    /// The graph cannot be grouped or marked.
+    pub fn marks(&self, snapshot: &Snapshot, graph: GraphId) -> Result<Vec<(Sym, usize)>, PassFailure> {
+        let name = db::live(&self.db, self.rules).names(Kind::Symbols).next().unwrap_or_default();
+        let layer = Layer::new(&self.db, At::new(&self.db, snapshot.clone()), name, graph);
+        let table = mark_table(&self.db, self.rules, layer, |_| true)
+            .map_err(|failure| Renderer::new(&self.db, self.rules, snapshot).failure(name, &failure))?;
+        Ok(table.lists.iter().map(|list| (list.mark, list.places.len())).collect())
     }
 
     /// Runs passes one after the other. A pass that fails leaves the graph as it was, and ends the run.
