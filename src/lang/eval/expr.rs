@@ -543,7 +543,7 @@ fn convert(value: &AttrValue, ty: AttrType) -> Option<Value> {
         (AttrType::Str, AttrValue::Str(bytes)) => string(bytes),
         (AttrType::ListListInt, AttrValue::ListListInt(rows)) => {
             let row = |row: &[i64]| Value::list(row.iter().map(|&i| Value::Int(i)).collect());
-            Value::list(rows.iter().map(|items| row(items)).collect())
+            Value::list(rows.iter().map(|ints| row(ints)).collect())
         }
         (_, AttrValue::List(list)) => return convert_list(list, ty),
         _ => return None,
