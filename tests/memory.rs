@@ -11,6 +11,8 @@ mod machine;
 #[path = "memory/sketch.rs"]
 mod sketch;
 
+use std::cell::Cell;
+
 use anchorwatch::engine::{Request, RuleSources, Session};
 use anchorwatch::format::notation;
 use anchorwatch::graph::{GraphId, Snapshot, Sym};
@@ -48,9 +50,10 @@ fn meaning(graph: &Snapshot) -> Option<Behaviour> {
         let node = graph.node(id);
         (0..node.inputs.len() as u32).all(|index| {
             let producer = graph.producer(id.input(index)).expect("inputs are connected");
+            // Sources have no result: they are read as they are at the time. What copies read is not recorded.
             let written = meant.results.get(&*graph.node(producer.node).name);
-            // Sources have no step, so they write nothing; those that can be written are read as they are.
-            written.is_none_or(|written| meant.reads[&(node.name.to_string(), index)] == *written)
+            let read = meant.reads.get(&(node.name.to_string(), index));
+            written.is_none_or(|written| read.is_none_or(|read| read == written))
         })
     });
     (definite && own).then_some(meant)
@@ -127,28 +130,37 @@ fn faulty(rules: RuleSources, samples: &[(String, Snapshot, Behaviour)], fault: 
     faults_after.filter(|faults| faults.iter().any(|(found, _)| *found == fault)).count()
 }
 
-/// The first fault that nobody is told of.
-fn silent_fault(session: &Session, text: &str) -> Option<String> {
-    let graph = parse(text);
-    let meant = meaning(&graph)?;
-    let after = run(session, &graph, &["rw", "layout"]);
-    let faults = faults(&after, &meant);
-    // A copy of a variable can lose its place behind a write; see `a_copy_that_loses_its_place_is_told`.
-    let told = |fault: Fault| fault == Fault::OtherValue && lint_complains(session, &after);
-    let (fault, place) = faults.into_iter().find(|(fault, _)| !told(*fault))?;
-    Some(format!("{fault:?}: {place} in\n{text}becomes\n{}", notation::print(&after)))
-}
-
 #[test]
 fn no_order_reads_an_overwritten_value() {
     let session = Session::new(RuleSources::shipped());
+    let (definite, excused) = (Cell::new(0), Cell::new(0));
     let property = |sketch: sketch::Sketch| {
-        prop_assert_eq!(silent_fault(&session, &sketch.notation()), None);
+        let text = sketch.notation();
+        let graph = parse(&text);
+        let Some(meant) = meaning(&graph) else { return Ok(()) };
+        definite.set(definite.get() + 1);
+        let after = run(&session, &graph, &["rw", "layout"]);
+        let faults = faults(&after, &meant);
+        // A copy of a variable can lose its place behind a write; see `a_copy_that_loses_its_place_is_told`.
+        let misplaced = !faults.is_empty() && faults.iter().all(|(fault, _)| *fault == Fault::OtherValue);
+        if misplaced && lint_complains(&session, &after) {
+            excused.set(excused.get() + 1);
+        } else {
+            prop_assert!(
+                faults.is_empty(),
+                "{:?} in\n{}which becomes\n{}",
+                faults,
+                text,
+                notation::print(&after)
+            );
+        }
         Ok(())
     };
     if let Err(found) = runner(CASES).run(&sketch::sketches(), property) {
         panic!("{found}");
     }
+    assert!(definite.get() * 2 > CASES, "{} of {CASES} mean something definite", definite.get());
+    assert!(excused.get() * 40 < definite.get(), "{} of {} are excused", excused.get(), definite.get());
 }
 
 /// What the property cannot see if sketches are harmless: most must go wrong without copies, in each way.
@@ -261,6 +273,26 @@ fn a_copy_that_loses_its_place_is_told() {
     let found: Vec<Fault> = faults(&after, &meant).into_iter().map(|(fault, _)| fault).collect();
     assert!(!found.is_empty() && found.iter().all(|fault| *fault == Fault::OtherValue), "{found:?}");
     assert!(lint_complains(&session, &after));
+}
+
+/// What the layers are known to let pass, and the sketches therefore have not. When one of these no longer holds, sketches may
+/// have such operators.
+#[test]
+fn known_limits() {
+    let session = Session::new(RuleSources::shipped());
+    let found = |text: &str| {
+        let graph = parse(text);
+        let meant = meaning(&graph).expect("all is in order");
+        assert!(!lint_complains(&session, &graph), "{text}");
+        faults(&run(&session, &graph, &["rw", "layout"]), &meant).first().cloned()
+    };
+    // A declared write needs no copy (readwrite 3.5), so one that stands there is taken out (3.7, remove 6).
+    let copy =
+        "d: Data\nx: Relu(d)\nc: Identity(x)\nw: Assign(ref=c, value=d) -> ref: float32[1]\nr: Relu(x)";
+    assert_eq!(found(&format!("{copy} ^w\nno: NetOutput(r)\n")), Some((Fault::OtherValue, "no:0".into())));
+    // A reshape hands its input on in place, but counts as a value that nobody else reads (3.3, rule 9).
+    let reshape = "d: Data\nx: Relu(d)\nc: Reshape(x)\na: Sum(c) { _input_mutable = true }\nr: Relu(x)";
+    assert_eq!(found(&format!("{reshape} ^a\nno: NetOutput(r)\n")), Some((Fault::Rubbish, "r:0".into())));
 }
 
 /// The machine itself, by hand.

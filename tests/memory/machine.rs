@@ -77,9 +77,12 @@ fn spoils(graph: &Snapshot, input: Input) -> bool {
     mutable == Some(true) || size.is_some_and(|size| size > 0)
 }
 
-/// The input whose memory holds the output, too: that of the same name.
-fn shared_input(graph: &Snapshot, output: Output) -> Option<Input> {
+/// The input whose memory holds the output, too: that of the same name; and a reshape moves nothing.
+fn shared_input(graph: &Snapshot, semantics: Semantics, output: Output) -> Option<Input> {
     let node = graph.node(output.node);
+    if node.ty.as_str() == "Reshape" && semantics == Semantics::Memory {
+        return Some(output.node.input(0));
+    }
     let name = node.outputs.get(output.index as usize)?.name;
     let index = node.inputs.iter().position(|port| port.name == name && !name.as_str().is_empty())?;
     Some(output.node.input(index as u32))
@@ -87,7 +90,7 @@ fn shared_input(graph: &Snapshot, output: Output) -> Option<Input> {
 
 /// The output whose cell this one lives in.
 fn home(graph: &Snapshot, semantics: Semantics, output: Output) -> Output {
-    let Some(input) = shared_input(graph, output) else { return output };
+    let Some(input) = shared_input(graph, semantics, output) else { return output };
     if semantics == Semantics::Value && spoils(graph, input) {
         return output;
     }
@@ -121,6 +124,7 @@ impl Machine {
         let bit = |node: NodeId| running.iter().position(|other| *other == node).map_or(0, |at| 1 << at);
         let mut constants = BTreeSet::new();
         for &source in &sources {
+            assert!(graph.control_in(source).next().is_none(), "sources are there before the run");
             let own = cell(source.output(0));
             if graph.node(source).ty.as_str() == "Const" {
                 constants.insert(own);

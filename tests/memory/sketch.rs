@@ -89,8 +89,12 @@ impl Sketch {
         text + &format!("no: NetOutput({})\n", results.join(", "))
     }
 
-    /// Control edges into the node at a place. All run forward, so that no sketch has a cycle.
+    /// Control edges into the node at a place. All run forward, so that no sketch has a cycle. Sources wait for nobody: what they hold
+    /// is there before the run.
     fn control(&self, at: usize) -> String {
+        if at == 0 || matches!(self.ops[at], Op::Data | Op::Const | Op::Variable) {
+            return String::new();
+        }
         let places = self.orders.iter().map(|&(a, b)| (a % self.ops.len(), b % self.ops.len()));
         let mut before: Vec<usize> =
             places.filter(|&(a, b)| a.max(b) == at && a != b).map(|(a, b)| a.min(b)).collect();
