@@ -474,7 +474,7 @@ impl Search<'_, '_, '_> {
         for (side, others, ahead, behind, shown) in sides {
             // A skip may tell the first from the second, so the order is part of what is remembered.
             let mut skip_class: FxHashMap<(u32, bool), bool> = FxHashMap::default();
-            let classes = if ahead || behind { self.skip_classes(others, group)? } else { Vec::new() };
+            let classes = if ahead || behind { self.classes(others, group, true)?.of } else { Vec::new() };
             for x in side.iter().filter(|x| !found.contains_key(&x.anchor)).copied().collect::<Vec<_>>() {
                 skip_class.clear();
                 // `others` is in group order, so what stands before `x` and what behind it are two stretches.
@@ -521,11 +521,6 @@ impl Search<'_, '_, '_> {
             Some(anchor) if anchor == y.anchor => Known::Second,
             Some(_) => Known::Other,
         })
-    }
-
-    fn skip_classes(&mut self, places: &[Place], group: &Value) -> Result<Vec<u32>, Failure> {
-        let classes = self.classes(places, group, true)?;
-        Ok(classes.of)
     }
 
     /// Sorts places into classes of equal signature, in order of first appearance.
