@@ -36,7 +36,7 @@ pub struct PlaceRef {
 pub struct Finding {
     pub pass: Sym,
     pub rule: RuleRef,
-    /// Code of a lint (`W18888`); `conflict` for an isolated anchor.
+    /// Code of a lint; `conflict` for an isolated anchor.
     pub code: Sym,
     pub level: Level,
     /// The reason as the rule gives it.

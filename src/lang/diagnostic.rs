@@ -123,8 +123,8 @@ mod tests {
 
     #[test]
     fn suggests_only_near_words() {
-        let words = ["continuous_input", "continuous_output", "Data"];
-        assert_eq!(did_you_mean("continous_input", words), Some("continuous_input"));
+        let words = ["unbroken_entry", "unbroken_exit", "Data"];
+        assert_eq!(did_you_mean("unbrokn_entry", words), Some("unbroken_entry"));
         assert_eq!(did_you_mean("Daat", words), Some("Data"));
         assert_eq!(did_you_mean("Relu", words), None);
         assert_eq!(did_you_mean("it", ["If"]), None);

@@ -17,6 +17,7 @@ use crate::lang::syntax::ast::{
     AttrPlace, AttrType, ChainStep, ExprKind, Item, ItemData, Kind, MatrixResult, Modifier, SetTerm, Side,
     Span,
 };
+pub(super) use crate::lang::syntax::print::keyword;
 
 /// An item of a rule set: the number of its file, its number in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -149,35 +150,6 @@ pub fn title(item: &Item) -> Sym {
 
 /// What `conflicts` uses: every rule of pairs.
 pub(super) const ALL_PAIR_RULES: (Kind, &str) = (Kind::Checker, "");
-
-/// The keyword of a kind.
-pub(super) fn keyword(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Set => "set",
-        Kind::Table => "table",
-        Kind::Attr => "attr",
-        Kind::Note => "note",
-        Kind::Option => "option",
-        Kind::Enum => "enum",
-        Kind::Fn => "fn",
-        Kind::Walk => "walk",
-        Kind::Symbols => "symbols",
-        Kind::Attribute => "attribute",
-        Kind::Never => "never",
-        Kind::Always => "always",
-        Kind::DefaultAlways => "default always",
-        Kind::Skip => "skip",
-        Kind::Checker => "checker",
-        Kind::Matrix => "matrix",
-        Kind::Chain => "chain",
-        Kind::Action => "action",
-        Kind::Pass => "pass",
-        Kind::Lint => "lint",
-        Kind::Order => "order",
-        Kind::Pipeline => "pipeline",
-        Kind::Test => "test",
-    }
-}
 
 /// Kinds whose names could be meant by the same word share a name space.
 fn space(kind: Kind) -> Kind {
