@@ -1,34 +1,20 @@
 //! Graph database: building, the flat view, sorting and reachability, by size.
 
-use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex};
-
 use anchorwatch::graph::{GraphId, NodeId, Reach, ReachScratch, Snapshot, SortMode, SortRules, Sym, sort};
 use divan::{Bencher, black_box};
 
+#[path = "support/cache.rs"]
+mod cache;
 #[path = "support/generate.rs"]
 #[allow(dead_code, reason = "each user of the generator needs some of its shapes")]
 mod generate;
+
+use cache::{cached, cold};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
 fn main() {
     divan::main();
-}
-
-/// Each graph is made once a run.
-fn cached(name: &'static str, make: fn(usize) -> Snapshot, size: usize) -> Snapshot {
-    type Cache = LazyLock<Mutex<HashMap<(&'static str, usize), Snapshot>>>;
-    static CACHE: Cache = LazyLock::new(Default::default);
-    let mut cache = CACHE.lock().expect("a bench that panicked ends the run");
-    cache.entry((name, size)).or_insert_with(|| make(size)).clone()
-}
-
-/// The same state without its flat view: another snapshot that differs in a model field.
-fn cold(snapshot: &Snapshot) -> Snapshot {
-    let mut edit = snapshot.edit();
-    edit.update_model(|model| model.version += 1);
-    edit.finish(snapshot)
 }
 
 #[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]

@@ -1,7 +1,6 @@
 //! The layout layer by size: symbols, marks, check, optimise, and what an edit of a rule costs.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{LazyLock, Mutex};
+use std::collections::BTreeMap;
 
 use anchorwatch::engine::{Request, RuleSources, Session};
 use anchorwatch::format::{Format, LoadContext, Loaded, load, save};
@@ -9,29 +8,18 @@ use anchorwatch::graph::{GraphId, Snapshot, Sym};
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 
+#[path = "support/cache.rs"]
+mod cache;
 #[path = "support/generate.rs"]
 #[allow(dead_code, reason = "each user of the generator needs some of its shapes")]
 mod generate;
+
+use cache::{cached, cold};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
 fn main() {
     divan::main();
-}
-
-/// Each graph is made once a run.
-fn cached(name: &'static str, make: fn(usize) -> Snapshot, size: usize) -> Snapshot {
-    type Cache = LazyLock<Mutex<HashMap<(&'static str, usize), Snapshot>>>;
-    static CACHE: Cache = LazyLock::new(Default::default);
-    let mut cache = CACHE.lock().expect("a bench that panicked ends the run");
-    cache.entry((name, size)).or_insert_with(|| make(size)).clone()
-}
-
-/// The same state without its flat view: another snapshot that differs in a model field.
-fn cold(snapshot: &Snapshot) -> Snapshot {
-    let mut edit = snapshot.edit();
-    edit.update_model(|model| model.version += 1);
-    edit.finish(snapshot)
 }
 
 fn session() -> Session {
