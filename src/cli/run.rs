@@ -425,3 +425,19 @@ impl Sum<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_room_is_short_the_gravest_are_shown_in_their_order() {
+        let levels = [Level::Note, Level::Error, Level::Warning, Level::Error, Level::Warning];
+        let shown = |room| {
+            let shown = gravest(levels.into_iter(), room).into_iter().enumerate();
+            shown.filter_map(|(at, is_shown)| is_shown.then_some(at)).collect::<Vec<_>>()
+        };
+        assert_eq!((shown(0), shown(1), shown(3)), (vec![], vec![1], vec![1, 2, 3]));
+        assert_eq!(shown(usize::MAX), [0, 1, 2, 3, 4]);
+    }
+}

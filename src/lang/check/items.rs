@@ -423,7 +423,8 @@ impl Cx<'_> {
                     }
                 }
                 ExpectKind::Warn { code, .. } if !self.scope.lint_codes.contains(&code.text) => {
-                    if self.scope.has(Kind::Pass, code.text) || self.scope.has(Kind::Checker, code.text) {
+                    const TELLERS: [Kind; 3] = [Kind::Pass, Kind::Checker, Kind::Action];
+                    if TELLERS.iter().any(|kind| self.scope.has(*kind, code.text)) {
                         continue;
                     }
                     let message = format!("no lint has the code `{}`", code.text);
