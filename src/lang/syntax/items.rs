@@ -446,7 +446,7 @@ impl Builder {
                 }
                 let inner = child(&step, Rule::require)?;
                 Some(ChainStep::Require {
-                    name: self.name_in(&inner, Rule::name)?,
+                    name: self.name_in(&inner, Rule::dotted)?,
                     condition: self.expr_in(&inner, Rule::simple)?,
                     otherwise: self.clause(&inner, Rule::reason)?,
                     help: self.clause(&inner, Rule::help)?,
