@@ -176,6 +176,8 @@ pub enum ItemData {
     },
     Pipeline {
         steps: Vec<PipelineStep>,
+        /// `as pass`: what its steps do is told as one pass of its name.
+        as_pass: bool,
     },
     Test(Test),
     /// `remove KIND NAME` and `remove never A with B`.

@@ -528,7 +528,7 @@ impl Builder {
             let tolerant = has(&step, Rule::tolerant);
             steps.push(PipelineStep { name: self.name_in(&step, Rule::name)?, when, tolerant });
         }
-        Some(ItemData::Pipeline { steps })
+        Some(ItemData::Pipeline { steps, as_pass: has(tree, Rule::as_pass) })
     }
 }
 

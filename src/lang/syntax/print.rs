@@ -226,7 +226,7 @@ impl Printer {
                     }
                 });
             }
-            ItemData::Pipeline { steps } => {
+            ItemData::Pipeline { steps, as_pass } => {
                 let steps: Vec<String> = steps
                     .iter()
                     .map(|step| {
@@ -234,7 +234,8 @@ impl Printer {
                         format!("{}{}{tolerant}", step.name.text, worded("when", step.when.as_ref()))
                     })
                     .collect();
-                self.line(&format!("{keyword} {name} = {}", steps.join(", ")));
+                let whole = if *as_pass { " as pass" } else { "" };
+                self.line(&format!("{keyword} {name}{whole} = {}", steps.join(", ")));
             }
             ItemData::Test(test) => self.test(&format!("{keyword} {}", string(name.as_str())), test),
             ItemData::Removed { with } => {
