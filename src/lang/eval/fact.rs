@@ -20,7 +20,8 @@ fn count(n: usize) -> Value {
 
 /// Some bits of a number; there are none outside of its 64.
 fn bits(number: i64, from: i64, len: i64) -> i64 {
-    let Some(shifted) = u32::try_from(from).ok().and_then(|from| number.cast_unsigned().checked_shr(from)) else {
+    let Some(shifted) = u32::try_from(from).ok().and_then(|from| number.cast_unsigned().checked_shr(from))
+    else {
         return 0;
     };
     let mask = match u32::try_from(len.max(0)) {
@@ -115,7 +116,8 @@ impl<'a> Machine<'a> {
             Fact::NodeSubgraphs => Value::list(node.subgraphs.iter().map(|&g| Value::Graph(g)).collect()),
             Fact::NodeHasSubgraph => Value::Bool(node.has_subgraphs()),
             Fact::NodeNamesSubgraph => {
-                let named = node.detail.as_ref().is_some_and(|d| d.subgraph_name.iter().any(|name| !name.is_empty()));
+                let named =
+                    node.detail.as_ref().is_some_and(|d| d.subgraph_name.iter().any(|name| !name.is_empty()));
                 Value::Bool(named || node.has_subgraphs())
             }
             Fact::NodeControlIn | Fact::NodeControlOut => self.control_list(fact, &Value::Node(id)),

@@ -102,7 +102,9 @@ impl<'a> Machine<'a> {
                 break End::Stopped;
             }
             match self.step(&linked.code, steps, &place, frame) {
-                Some((next, _)) if !next.is_none() && visited.add(&mut self.places, next.clone()) => place = next,
+                Some((next, _)) if !next.is_none() && visited.add(&mut self.places, next.clone()) => {
+                    place = next
+                }
                 _ => break End::All,
             }
         };
