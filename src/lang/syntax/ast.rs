@@ -40,6 +40,7 @@ pub enum Kind {
     Checker,
     Matrix,
     Chain,
+    Steps,
     Action,
     Pass,
     Lint,
@@ -146,6 +147,11 @@ pub enum ItemData {
         steps: Vec<ChainStep>,
         then: Option<Block>,
     },
+    /// Steps that chains share.
+    Steps {
+        params: Vec<Param>,
+        steps: Vec<ChainStep>,
+    },
     Action {
         params: Vec<Param>,
         result: Option<Type>,
@@ -198,6 +204,8 @@ pub enum SetTerm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AttrType {
     Bool,
+    /// Absent is none.
+    OptBool,
     Int,
     Float,
     Str,
@@ -321,8 +329,29 @@ pub enum MatrixResult {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChainStep {
-    Let { name: Name, value: Expr },
-    Require { name: Name, condition: Expr, otherwise: Option<Text>, help: Option<Text> },
+    Let {
+        name: Name,
+        value: Expr,
+    },
+    Require {
+        name: Name,
+        condition: Expr,
+        otherwise: Option<Text>,
+        help: Option<Text>,
+    },
+    /// The steps for one element after the other.
+    For {
+        binder: Name,
+        list: Expr,
+        condition: Option<Expr>,
+        steps: Vec<ChainStep>,
+    },
+    /// The steps of a `steps` item.
+    Use {
+        group: Name,
+        args: Vec<Expr>,
+        when: Option<Expr>,
+    },
 }
 
 /// Statements in braces.
