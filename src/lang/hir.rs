@@ -11,7 +11,7 @@ pub use statement::{Block, Field, Insert, Statement};
 use crate::graph::Sym;
 
 use super::facts::Fact;
-use super::syntax::ast::{AttrPlace, AttrType, Kind, OptionType, Position, Quantifier, Side};
+use super::syntax::ast::{AttrPlace, AttrType, Kind, OptionType, PipelineRole, Position, Quantifier, Side};
 
 pub type ExprId = u32;
 pub type Local = u32;
@@ -387,8 +387,7 @@ pub enum Entry {
     Pipeline {
         body: Body,
         steps: Vec<PipelineStep>,
-        /// What its steps do is told as one pass of its name.
-        as_pass: bool,
+        role: PipelineRole,
     },
     /// Conditions of `expect that`, in order: {root}. The rest of a test is read from its syntax tree.
     Test {

@@ -93,7 +93,7 @@ impl Cx<'_> {
                 let ty = self.ty(ty);
                 Some(Entry::Note { ty, places: places.iter().map(|(place, _)| *place).collect() })
             }
-            ItemData::Pipeline { steps, as_pass } => Some(self.pipeline(steps, *as_pass)),
+            ItemData::Pipeline { steps, role } => Some(self.pipeline(steps, *role)),
             ItemData::Test(test) => Some(self.test(test)),
             ItemData::Removed { .. } => None,
         }
@@ -343,14 +343,14 @@ impl Cx<'_> {
         condition
     }
 
-    fn pipeline(&mut self, steps: &[ast::PipelineStep], as_pass: bool) -> Entry {
+    fn pipeline(&mut self, steps: &[ast::PipelineStep], role: ast::PipelineRole) -> Entry {
         let lowered = steps.iter().map(|step| {
             self.step(step.name);
             let when = step.when.as_ref().map(|condition| self.check(condition, &Ty::Bool));
             hir::PipelineStep { name: step.name.text, when, tolerant: step.tolerant }
         });
         let steps = lowered.collect();
-        Entry::Pipeline { body: self.take_body(), steps, as_pass }
+        Entry::Pipeline { body: self.take_body(), steps, role }
     }
 
     /// What can be run: a pass, a chain, a lint, an order, a pipeline; the word `lint` is all lints.
