@@ -387,6 +387,8 @@ pub enum Entry {
     Pipeline {
         body: Body,
         steps: Vec<PipelineStep>,
+        /// What its steps do is told as one pass of its name.
+        as_pass: bool,
     },
     /// Conditions of `expect that`, in order: {root}. The rest of a test is read from its syntax tree.
     Test {

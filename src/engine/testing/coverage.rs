@@ -206,7 +206,7 @@ fn branches(entry: &Entry, lowered: &Lowered) -> Vec<Branch> {
             body = Some(own);
             first.iter().chain(ignore).copied().for_each(&mut both);
         }
-        Entry::Pipeline { body: own, steps } => {
+        Entry::Pipeline { body: own, steps, .. } => {
             body = Some(own);
             steps.iter().filter_map(|step| step.when).for_each(&mut both);
         }

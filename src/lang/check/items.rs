@@ -93,7 +93,7 @@ impl Cx<'_> {
                 let ty = self.ty(ty);
                 Some(Entry::Note { ty, places: places.iter().map(|(place, _)| *place).collect() })
             }
-            ItemData::Pipeline { steps } => Some(self.pipeline(steps)),
+            ItemData::Pipeline { steps, as_pass } => Some(self.pipeline(steps, *as_pass)),
             ItemData::Test(test) => Some(self.test(test)),
             ItemData::Removed { .. } => None,
         }
@@ -207,7 +207,7 @@ impl Cx<'_> {
     }
 
     /// `error`, `warn` or `note`.
-    fn level(&mut self, name: Option<Name>) -> Level {
+    pub(super) fn level(&mut self, name: Option<Name>) -> Level {
         let Some(name) = name else { return Level::Error };
         match name.text.as_str() {
             "error" => Level::Error,
@@ -343,14 +343,14 @@ impl Cx<'_> {
         condition
     }
 
-    fn pipeline(&mut self, steps: &[ast::PipelineStep]) -> Entry {
+    fn pipeline(&mut self, steps: &[ast::PipelineStep], as_pass: bool) -> Entry {
         let lowered = steps.iter().map(|step| {
             self.step(step.name);
             let when = step.when.as_ref().map(|condition| self.check(condition, &Ty::Bool));
             hir::PipelineStep { name: step.name.text, when, tolerant: step.tolerant }
         });
         let steps = lowered.collect();
-        Entry::Pipeline { body: self.take_body(), steps }
+        Entry::Pipeline { body: self.take_body(), steps, as_pass }
     }
 
     /// What can be run: a pass, a chain, a lint, an order, a pipeline; the word `lint` is all lints.

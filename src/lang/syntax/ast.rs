@@ -176,6 +176,8 @@ pub enum ItemData {
     },
     Pipeline {
         steps: Vec<PipelineStep>,
+        /// `as pass`: what its steps do is told as one pass of its name.
+        as_pass: bool,
     },
     Test(Test),
     /// `remove KIND NAME` and `remove never A with B`.
@@ -408,7 +410,10 @@ pub enum StatementKind {
     Report {
         places: Vec<Expr>,
         message: Text,
+        level: Option<Name>,
         help: Option<Text>,
+        /// `answered by`: the inserted node that does away with the reason for the report.
+        answer: Option<Expr>,
     },
     /// `let n = insert Type named "…" { inputs = k outputs = k behind = node }`; `op` is a word or an expression.
     Insert {

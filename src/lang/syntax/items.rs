@@ -528,11 +528,11 @@ impl Builder {
             let tolerant = has(&step, Rule::tolerant);
             steps.push(PipelineStep { name: self.name_in(&step, Rule::name)?, when, tolerant });
         }
-        Some(ItemData::Pipeline { steps })
+        Some(ItemData::Pipeline { steps, as_pass: has(tree, Rule::as_pass) })
     }
 }
 
 /// The level word behind `level`.
-fn only_word<'a>(tree: &Tree<'a>) -> Option<Tree<'a>> {
+pub fn only_word<'a>(tree: &Tree<'a>) -> Option<Tree<'a>> {
     tree.clone().into_inner().find(|word| word.as_rule() != Rule::kw_level)
 }
