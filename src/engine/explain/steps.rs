@@ -53,7 +53,7 @@ impl<'p, 's> Steps<'p, 's> {
                     self.tell(frame, steps)
                 }
                 _ => {
-                    self.held(frame.entry, steps);
+                    self.held(steps);
                     false
                 }
             },
@@ -69,17 +69,17 @@ impl<'p, 's> Steps<'p, 's> {
     }
 
     /// The steps of a group that held for every element of a loop.
-    fn held(&mut self, entry: EntryId, steps: &[ChainStep]) {
+    fn held(&mut self, steps: &[ChainStep]) {
         for step in steps {
             match step {
                 ChainStep::Let { .. } => {}
                 ChainStep::Require { name, .. } => {
                     self.stories.push(RequirementStory { name: *name, holds: true, steps: Vec::new() });
                 }
-                ChainStep::For { steps, .. } => self.held(entry, steps),
+                ChainStep::For { steps, .. } => self.held(steps),
                 ChainStep::Use { group, .. } => {
-                    if let Some((entry, steps)) = self.group(*group) {
-                        self.held(entry, steps);
+                    if let Some((_, steps)) = self.group(*group) {
+                        self.held(steps);
                     }
                 }
             }

@@ -406,18 +406,16 @@ impl Cx<'_> {
                         None => error,
                     });
                 }
-                ExpectKind::Kept { step: Some(step), .. } => {
-                    if !self.scope.steps.contains(&step.text) {
-                        let message = format!("no chain has a step `{}`", step.text);
-                        let error = Diagnostic::error(codes::UNKNOWN_NAME, step.span, message);
-                        let steps = self.scope.steps.iter().map(|known| known.as_str());
-                        let near = did_you_mean(step.text.as_str(), steps);
-                        let near = near.map(|near| format!("did you mean `{near}`?"));
-                        self.report(match near {
-                            Some(near) => error.help(near),
-                            None => error,
-                        });
-                    }
+                ExpectKind::Kept { step: Some(step), .. } if !self.scope.steps.contains(&step.text) => {
+                    let message = format!("no chain has a step `{}`", step.text);
+                    let error = Diagnostic::error(codes::UNKNOWN_NAME, step.span, message);
+                    let steps = self.scope.steps.iter().map(|known| known.as_str());
+                    let near = did_you_mean(step.text.as_str(), steps);
+                    let near = near.map(|near| format!("did you mean `{near}`?"));
+                    self.report(match near {
+                        Some(near) => error.help(near),
+                        None => error,
+                    });
                 }
                 _ => {}
             }
