@@ -46,6 +46,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run the tests of the rules
     Test(TestArgs),
+    /// Bring rule files into their one form
+    Fmt(FmtArgs),
     /// Show the entries of the rules
     #[command(subcommand)]
     Rules(RulesCommand),
@@ -178,6 +180,16 @@ pub struct TestArgs {
     pub coverage: bool,
     #[command(flatten)]
     pub rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct FmtArgs {
+    /// Rule files, or directories: all rule files below; `-` is standard input, written to standard output
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub paths: Vec<PathBuf>,
+    /// Write nothing, show what would change; exit code 1 if anything would
+    #[arg(long)]
+    pub check: bool,
 }
 
 #[derive(Debug, Subcommand)]

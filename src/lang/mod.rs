@@ -7,6 +7,7 @@ pub mod check;
 pub mod diagnostic;
 pub mod eval;
 pub mod facts;
+pub mod fmt;
 pub mod hir;
 pub mod syntax;
 
