@@ -39,7 +39,7 @@ pub fn fmt(args: &FmtArgs, desk: &mut Desk<'_, '_>) -> Done {
     Ok(code)
 }
 
-fn complain(complaints: &[Complaint], desk: &mut Desk<'_, '_>) -> Result<(), Stop> {
+pub(super) fn complain(complaints: &[Complaint], desk: &mut Desk<'_, '_>) -> Result<(), Stop> {
     complaints.iter().try_for_each(|complaint| desk.complain(complaint))
 }
 
@@ -121,7 +121,7 @@ pub(super) fn difference(shown: &str, before: &str, after: &str) -> String {
 }
 
 /// A complaint whose places are in one file.
-fn complaint(diagnostic: &Diagnostic, source: &Arc<Source>) -> Complaint {
+pub(super) fn complaint(diagnostic: &Diagnostic, source: &Arc<Source>) -> Complaint {
     let places: Vec<_> = diagnostic
         .labels
         .iter()

@@ -9,6 +9,7 @@ pub mod eval;
 pub mod facts;
 pub mod fmt;
 pub mod hir;
+pub mod lint;
 pub mod syntax;
 
 pub use diagnostic::{Diagnostic, Label, Level, Place};

@@ -4,7 +4,7 @@ use super::ROOM;
 use super::doc::{Doc, concat, group, group_if, nest, nil, text, width};
 use super::rows::Row;
 use super::weave::Weave;
-use crate::lang::syntax::build::{Rule, Tree, only};
+use crate::lang::syntax::build::{Rule, Tree, lone, only};
 
 pub struct Printer<'a> {
     pub weave: Weave<'a>,
@@ -398,21 +398,6 @@ fn operator(part: &Tree) -> Option<Rule> {
         Rule::is_test => Some(Rule::is_test),
         Rule::infix => only(part).map(|inner| inner.as_rule()),
         _ => None,
-    }
-}
-
-/// The only thing that an expression consists of, if it is that.
-pub fn lone<'a>(tree: &Tree<'a>, wanted: Rule) -> Option<Tree<'a>> {
-    let mut tree = tree.clone();
-    loop {
-        if tree.as_rule() == wanted {
-            return Some(tree);
-        }
-        let mut inner = tree.clone().into_inner();
-        match (inner.next(), inner.next()) {
-            (Some(one), None) => tree = one,
-            _ => return None,
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Items: what stands on which line.
 
 use super::doc::{Doc, concat, group, group_if, nest, nil, text, width};
-use super::expr::{Printer, has_brackets, lone};
+use super::expr::{Printer, has_brackets};
 use super::rows::Row;
-use crate::lang::syntax::build::{Rule, Tree, child, has, only};
+use crate::lang::syntax::build::{Rule, Tree, child, has, lone, only};
 
 /// The columns of neighbours: how wide the keyword and the first mark of a pair are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Printer<'_> {
             Rule::skip_item => self.skip_item(tree),
             Rule::checker_item => self.checker_item(tree),
             Rule::matrix_item => self.matrix_item(tree),
-            Rule::chain_item => self.chain_item(tree),
+            Rule::chain_item | Rule::steps_item => self.chain_item(tree),
             Rule::pipeline_item => self.pipeline_item(tree),
             Rule::test_item => self.braced_lines(tree, |printer, line| Row::of(printer.words(line))),
             _ => self.words(tree),
@@ -214,6 +214,7 @@ impl Printer<'_> {
     fn chain_item(&mut self, tree: &Tree) -> Doc {
         self.braced_lines(tree, |printer, step| match only(step) {
             Some(require) if require.as_rule() == Rule::require => printer.require(&require),
+            Some(each) if each.as_rule() == Rule::each_step => Row::of(printer.chain_item(&each)),
             _ => Row::of(printer.words(step)),
         })
     }

@@ -54,8 +54,8 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(joined(&lines))
 }
 
-/// What parsing complained about, placed in the file.
-fn errors(file: &ParsedFile) -> Vec<Diagnostic> {
+/// The errors that parsing complained about, placed in the file.
+pub fn errors(file: &ParsedFile) -> Vec<Diagnostic> {
     let in_items = file.items.iter().flat_map(|item| {
         let start = item.source.start;
         item.diagnostics.iter().map(move |found| {

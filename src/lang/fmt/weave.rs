@@ -5,7 +5,7 @@
 
 use super::doc::{Doc, concat, text};
 use crate::lang::syntax::ast::Span;
-use crate::lang::syntax::build::{Rule, Tree};
+use crate::lang::syntax::build::{Tree, word};
 use crate::lang::syntax::scan;
 
 pub struct Weave<'a> {
@@ -106,17 +106,5 @@ impl<'a> Weave<'a> {
 
     fn between(&self, at: usize) -> &'a str {
         self.text.get(self.end..at).unwrap_or("")
-    }
-}
-
-/// The token itself: pest looks over white space, and so takes it in, where a token may not be followed by something.
-fn word<'a>(tree: &Tree<'a>) -> &'a str {
-    match tree.as_rule() {
-        Rule::equals => "=",
-        Rule::question => "?",
-        Rule::bar => "|",
-        Rule::dot => ".",
-        Rule::minus | Rule::sub => "-",
-        _ => tree.as_str(),
     }
 }
