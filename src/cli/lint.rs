@@ -120,7 +120,8 @@ fn settings(rule_file: &Path) -> Result<Settings, Complaint> {
         if !path.is_file() {
             continue;
         }
-        let shown = path.display().to_string();
+        let here = std::env::current_dir().unwrap_or_default();
+        let shown = path.strip_prefix(here).unwrap_or(&path).display().to_string();
         let bytes = read_file(&path, SETTINGS_LIMIT).map_err(|error| unreadable(&shown, &error))?;
         let text = text_of(bytes, &shown)?;
         return Settings::read(&text).map_err(|errors| settings_complaint(&errors, &shown, &text));

@@ -86,6 +86,7 @@ impl Case {
 
 /// Cases that never come to pass since an earlier one holds wherever they do.
 fn covered(cases: &[Case], removable: bool, item: &LintItem, found: &mut Vec<Found>) {
+    let title = |case: &Case| format!("remove the {}", case.what);
     for (at, case) in cases.iter().enumerate() {
         let earlier = &cases[..at];
         if earlier.iter().map(|case| case.cond.tests()).sum::<usize>() + case.cond.tests() > MOST_TESTS {
@@ -94,8 +95,14 @@ fn covered(cases: &[Case], removable: bool, item: &LintItem, found: &mut Vec<Fou
         let Some(by) = earlier.iter().find(|other| implies(&case.cond, &other.cond)) else {
             let all = Cond::Or(earlier.iter().map(|case| case.cond.clone()).collect());
             if !earlier.is_empty() && implies(&case.cond, &all) {
-                let message = format!("this {} never comes to pass: the ones before cover it", case.what);
-                found.push(item.found(&REPEATED_CASE, case.condition, message));
+                let message = format!("this {} never comes to pass", case.what);
+                let one =
+                    item.found(&REPEATED_CASE, case.condition, message).label("the ones before cover it");
+                found.push(if removable {
+                    one.fix(title(case), vec![removal(item, case.whole)])
+                } else {
+                    one
+                });
             }
             continue;
         };
@@ -103,8 +110,7 @@ fn covered(cases: &[Case], removable: bool, item: &LintItem, found: &mut Vec<Fou
         let one =
             item.found(&REPEATED_CASE, case.condition, message).label("holds only where an earlier one does");
         let one = one.also(item.file, item.place(by.condition), "the earlier one");
-        let title = format!("remove the {}", case.what);
-        found.push(if removable { one.fix(title, vec![removal(item, case.whole)]) } else { one });
+        found.push(if removable { one.fix(title(case), vec![removal(item, case.whole)]) } else { one });
     }
 }
 

@@ -105,7 +105,7 @@ fn older(name: &str, start: usize, item: &LintItem, names: &Names, found: &mut V
 // ---- Names that nothing uses ----
 
 fn unused_locals(item: &LintItem, found: &mut Vec<Found>) {
-    let counts = count_words([item.text]);
+    let counts = count_words([item.text], false);
     let mut told = FxHashSet::default();
     let mut unused = |what: &str, name: &Name| {
         let word = name.text.as_str();
@@ -139,7 +139,7 @@ fn let_names(tree: &Tree, found: &mut Vec<Name>) {
 }
 
 fn unused_variants(items: &[LintItem], found: &mut Vec<Found>) {
-    let counts = count_words(items.iter().map(|item| item.text));
+    let counts = count_words(items.iter().map(|item| item.text), true);
     for item in items {
         let ItemData::Enum { variants } = &item.item.data else { continue };
         for variant in variants {
