@@ -114,6 +114,44 @@ fn a_file_with_syntax_errors_is_refused_with_its_places() {
     assert_eq!(places, ["bogus", "="], "{errors:#?}");
 }
 
+/// Runs `anchorwatch fmt` in a folder; exit code and standard output.
+fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_anchorwatch"))
+        .arg("fmt")
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .expect("the program runs");
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn folders_are_formatted_file_by_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir(path("inner")).expect("a folder");
+    let (form, slack, broken) = ("set A = { B }\n", "set A={B}\r\n", "set A = {\n");
+    for (name, text) in
+        [("a.anchor", form), ("inner/b.anchor", slack), ("c.anchor", broken), ("d.txt", slack)]
+    {
+        std::fs::write(path(name), text).expect("the file can be written");
+    }
+    let read = |name: &str| std::fs::read_to_string(path(name)).expect("the file is there");
+    let (code, shown) = run(folder.path(), &["--check"]);
+    assert_eq!(code, Some(2), "a file has errors");
+    assert!(shown.starts_with("--- inner/b.anchor\n+++ inner/b.anchor\n"), "{shown}");
+    assert_eq!(read("inner/b.anchor"), slack, "--check writes nothing");
+
+    assert_eq!(run(folder.path(), &[]), (Some(2), "formatted inner/b.anchor\n".to_owned()));
+    assert_eq!((read("a.anchor"), read("inner/b.anchor")), (form.to_owned(), form.to_owned()));
+    assert_eq!((read("c.anchor"), read("d.txt")), (broken.to_owned(), slack.to_owned()));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 4, "nothing is left beside");
+
+    assert_eq!(run(folder.path(), &["a.anchor", "inner"]), (Some(0), String::new()));
+    assert_eq!(run(folder.path(), &["--check", "a.anchor", "inner"]), (Some(0), String::new()));
+    assert_eq!(run(folder.path(), &["missing.anchor"]).0, Some(2));
+}
+
 /// Pieces of the repository's rules, each an item.
 fn any_item() -> impl Strategy<Value = String> {
     let mut items = Vec::new();

@@ -310,7 +310,7 @@ impl Printer<'_> {
         for part in tree.clone().into_inner() {
             let rule = part.as_rule();
             if let Some(before) = before {
-                let clause = matches!(rule, Rule::because | Rule::help);
+                let clause = matches!(rule, Rule::because | Rule::help | Rule::level | Rule::answered_by);
                 parts.push(match clause {
                     true => Doc::Line(" "),
                     false if spaced(tree.as_rule(), before, rule) => text(" "),

@@ -227,15 +227,14 @@ impl Printer<'_> {
         let name = concat([self.tree(keyword), text(" "), self.tree(name)]);
         let condition = concat([self.tree(colon), text(" "), self.tree(condition)]);
         if reasons.is_empty() {
-            return Row::cells(vec![name, nest(condition)]);
+            return Row::cells(vec![name, condition]);
         }
         let lines: Vec<Doc> = reasons.iter().flat_map(|reason| [Doc::Line(" "), self.tree(reason)]).collect();
         let broken = reasons.first().is_some_and(|first| self.weave.line_before(first));
         if broken {
-            let whole = concat([condition, Doc::Concat(lines)]);
-            return Row::cells(vec![name, nest(group_if(true, whole))]);
+            return Row::cells(vec![name, group_if(true, concat([condition, nest(Doc::Concat(lines))]))]);
         }
-        Row::cells(vec![name, nest(condition), nest(group(Doc::Concat(lines)))])
+        Row::cells(vec![name, condition, nest(group(Doc::Concat(lines)))])
     }
 
     /// The steps on the line of the head, or one a line.

@@ -23,7 +23,7 @@ use self::expr::Printer;
 use self::items::{PairColumns, pair_words};
 use self::weave::Weave;
 use super::diagnostic::{Diagnostic, Level, Place};
-use super::syntax::ast::Span;
+use super::syntax::ast::{Kind, Span};
 use super::syntax::build::{Grammar, Rule, Tree};
 use super::syntax::{ParsedFile, comments, parse_file, print_item, scan};
 
@@ -78,6 +78,10 @@ fn pair_columns(text: &str, file: &ParsedFile) -> Vec<PairColumns> {
         .items
         .iter()
         .map(|item| {
+            let kind = item.item.as_ref()?.kind;
+            if !matches!(kind, Kind::Never | Kind::Always) {
+                return None;
+            }
             let tree = Grammar::parse(Rule::item, &item.source.text).ok()?.next()?;
             pair_words(&tree)
         })
@@ -115,11 +119,13 @@ fn item_lines(text: &str, columns: PairColumns) -> Vec<OutLine> {
     let mut done: Option<Vec<OutLine>> = None;
     let mut now = text.to_owned();
     for _ in 0..MOST_ROUNDS {
-        let Some(lines) = laid_out(&now, columns).filter(|lines| means(&joined(lines)) == means(text)) else {
-            break;
-        };
+        let Some(lines) = laid_out(&now, columns) else { break };
         let next = joined(&lines);
-        let settled = done.replace(lines).is_some() && next == now;
+        let settled = next.trim_end() == now.trim_end();
+        if !settled && means(&next) != means(text) {
+            break;
+        }
+        done = Some(lines);
         now = next;
         if settled {
             break;

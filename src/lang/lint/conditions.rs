@@ -151,7 +151,7 @@ fn operators(tree: &Tree, item: &LintItem, names: &Names, found: &mut Vec<Found>
                     .label("its parts exclude one another"),
             );
         } else if all.len() > 1 {
-            idle(&all, &conds, |a, b| implies(a, b), item, found);
+            idle(&all, &conds, implies, item, found);
         }
     }
     if either.len() > 1 {

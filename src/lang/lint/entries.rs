@@ -232,7 +232,7 @@ const SIMILAR: f32 = 0.9;
 const FEWEST_WORDS: usize = 12;
 
 fn similar_checkers(items: &[LintItem], found: &mut Vec<Found>) {
-    let checkers: Vec<(&LintItem, BTreeSet<BTreeSet<&'static str>>, Vec<&str>)> = items
+    let checkers: Vec<Described> = items
         .iter()
         .filter_map(|item| {
             let ItemData::Checker(checker) = &item.item.data else { return None };
@@ -242,21 +242,29 @@ fn similar_checkers(items: &[LintItem], found: &mut Vec<Found>) {
                 .filter(|token| !token.is_comment() && !matches!(token.kind, TokenKind::Text { .. }));
             // Behind the word `checker` and the name.
             let words: Vec<&str> = code.map(|token| token.text(item.text)).skip(2).collect();
-            (words.len() >= FEWEST_WORDS).then(|| (item, marks(checker), words))
+            (words.len() >= FEWEST_WORDS).then(|| Described { item, marks: marks(checker), words })
         })
         .collect();
-    for (at, (item, marks, words)) in checkers.iter().enumerate() {
-        let twin = checkers[..at].iter().find(|(_, other_marks, other)| {
-            marks == other_marks && TextDiff::from_slices(words, other).ratio() >= SIMILAR
+    for (at, one) in checkers.iter().enumerate() {
+        let twin = checkers[..at].iter().find(|other| {
+            one.marks == other.marks && TextDiff::from_slices(&one.words, &other.words).ratio() >= SIMILAR
         });
-        if let Some((twin, ..)) = twin {
-            let name = item.item.name;
+        if let Some(Described { item: twin, .. }) = twin {
+            let name = one.item.item.name;
             let message = format!("`{}` is nearly the same as `{}`", name.text, twin.item.name.text);
-            let one = item.found(&SIMILAR_CHECKERS, name.span, message);
-            let one = one.also(twin.file, twin.place(twin.item.name.span), "the other one");
-            found.push(one.help("make them one, or move what they share into a `fn`"));
+            let told = one.item.found(&SIMILAR_CHECKERS, name.span, message);
+            let told = told.also(twin.file, twin.place(twin.item.name.span), "the other one");
+            found.push(told.help("make them one, or move what they share into a `fn`"));
         }
     }
+}
+
+/// A checker as it is compared.
+struct Described<'a> {
+    item: &'a LintItem<'a>,
+    marks: BTreeSet<BTreeSet<&'static str>>,
+    /// All words but its name and its texts.
+    words: Vec<&'a str>,
 }
 
 fn marks(checker: &Checker) -> BTreeSet<BTreeSet<&'static str>> {

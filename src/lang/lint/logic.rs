@@ -200,7 +200,7 @@ pub fn contradict(parts: &[Cond], universe: &dyn Fn(&str) -> Option<BTreeSet<Str
     let tests: Vec<&Test> = parts.iter().flat_map(conjuncts).collect();
     let opposed = tests.iter().enumerate().any(|(at, a)| {
         let is_against = |b: &&Test| a.implies(&Test { negated: !b.negated, ..(*b).clone() });
-        tests[at + 1..].iter().any(|b| is_against(b))
+        tests[at + 1..].iter().any(is_against)
     });
     opposed
         || tests
