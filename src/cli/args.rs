@@ -46,6 +46,10 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run the tests of the rules
     Test(TestArgs),
+    /// Bring rule files into their one form
+    Fmt(FmtArgs),
+    /// Point out what is allowed in rules and still most likely a slip
+    Lint(LintArgs),
     /// Show the entries of the rules
     #[command(subcommand)]
     Rules(RulesCommand),
@@ -176,6 +180,34 @@ pub struct TestArgs {
     /// Tell which entries and branches no test reached
     #[arg(long)]
     pub coverage: bool,
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct FmtArgs {
+    /// Rule files, or directories: all rule files below; `-` is standard input, written to standard output
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub paths: Vec<PathBuf>,
+    /// Write nothing, show what would change; exit code 1 if anything would
+    #[arg(long)]
+    pub check: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct LintArgs {
+    /// Rule files, or directories: all rule files below; the rules themselves if none is given
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Mend what can be mended without changing what the rules mean
+    #[arg(long, conflicts_with = "list")]
+    pub fix: bool,
+    /// List the lints with their levels
+    #[arg(long)]
+    pub list: bool,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM")]
+    pub format: OutputFormat,
     #[command(flatten)]
     pub rules: RuleArgs,
 }

@@ -237,12 +237,16 @@ struct ComplaintJson<'a> {
 
 /// A complaint about rules, input or arguments. Lines and columns count from 1.
 pub fn complaint(complaint: &Complaint) -> String {
+    line(&complaint_json(complaint))
+}
+
+fn complaint_json(complaint: &Complaint) -> ComplaintJson<'_> {
     let marks = complaint.excerpts.iter().flat_map(|e| e.marks.iter().map(|mark| (&e.source, mark)));
     let labels = marks.map(|(source, mark)| {
         let (line, column) = source.line_column(mark.span.start);
         LabelJson { path: source.name(), line, column, text: &mark.text }
     });
-    line(&ComplaintJson {
+    ComplaintJson {
         r#type: "complaint",
         code: &complaint.code,
         level: level_word(complaint.level),
@@ -250,7 +254,42 @@ pub fn complaint(complaint: &Complaint) -> String {
         labels: labels.collect(),
         at: complaint.lines(Below::At).collect(),
         help: complaint.lines(Below::Help).collect(),
-    })
+    }
+}
+
+#[derive(Serialize)]
+struct LintJson<'a> {
+    #[serde(flatten)]
+    complaint: ComplaintJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<FixJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct FixJson<'a> {
+    title: &'a str,
+    edits: Vec<ReplacementJson<'a>>,
+}
+
+/// Bytes of the file, from 0.
+#[derive(Serialize)]
+struct ReplacementJson<'a> {
+    start: u32,
+    end: u32,
+    text: &'a str,
+}
+
+/// A finding of a lint, with the edits that mend it.
+pub fn lint(complaint: &Complaint, fix: Option<&crate::lang::lint::Fix>) -> String {
+    let fix = fix.map(|fix| FixJson {
+        title: &fix.title,
+        edits: fix
+            .edits
+            .iter()
+            .map(|edit| ReplacementJson { start: edit.span.start, end: edit.span.end, text: &edit.text })
+            .collect(),
+    });
+    line(&LintJson { complaint: ComplaintJson { r#type: "lint", ..complaint_json(complaint) }, fix })
 }
 
 #[derive(Serialize)]

@@ -9,7 +9,7 @@
 
 pub mod ast;
 mod ast_test;
-mod build;
+pub(in crate::lang) mod build;
 mod check;
 pub mod codes;
 mod complaint;
@@ -19,7 +19,7 @@ pub mod parse;
 pub mod print;
 mod print_expr;
 mod recover;
-mod scan;
+pub(in crate::lang) mod scan;
 pub mod split;
 mod statements;
 mod test_block;
