@@ -46,6 +46,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run the tests of the rules
     Test(TestArgs),
+    /// Tell what the rules say, what they lack, and what of them can never happen
+    Audit(AuditArgs),
     /// Show the entries of the rules
     #[command(subcommand)]
     Rules(RulesCommand),
@@ -176,6 +178,36 @@ pub struct TestArgs {
     /// Tell which entries and branches no test reached
     #[arg(long)]
     pub coverage: bool,
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AuditFormat {
+    /// Tables for a terminal
+    Human,
+    /// Everything, as one object
+    Json,
+    /// One page that needs nothing beside it
+    Html,
+    /// Tables for a pull request
+    Md,
+}
+
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// Graphs, rule files with tests, cases (`NAME.json`), or directories of the last two: what they reach is counted
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = AuditFormat::Human, value_name = "FORM")]
+    pub format: AuditFormat,
+    /// Where to write; `-` is standard output
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Exit with 1 if there are warnings
+    #[arg(long)]
+    pub strict: bool,
     #[command(flatten)]
     pub rules: RuleArgs,
 }

@@ -8,6 +8,7 @@
 //! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`] do the commands through [`session`].
 
 mod args;
+mod audit;
 pub mod cases;
 mod desk;
 mod input;
@@ -86,6 +87,7 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
         Command::Symbols(args) => inspect::symbols(&args, desk, connect),
         Command::Explain(args) => inspect::explain(&args, desk, connect),
         Command::Test(args) => tests::test(&args, desk, connect),
+        Command::Audit(args) => audit::audit(&args, desk, connect),
         Command::Rules(RulesCommand::List { kind, format, rules }) => {
             rules::list(kind.as_deref(), format, &rules, desk, connect)
         }

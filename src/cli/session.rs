@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::audit::{Audit, Coverage};
 pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::Explanation;
 use crate::engine::outcome::{Outcome, PassFailure};
@@ -108,6 +109,8 @@ pub trait Engine {
     fn start_coverage(&mut self);
     /// What runs have reached since [`Engine::start_coverage`].
     fn coverage(&self) -> Vec<CoverageRow>;
+    /// What the rules say, with what was reached if that was counted.
+    fn audit(&self, coverage: Option<Coverage>) -> Audit;
 }
 
 /// Makes an engine from rules. Each thread makes its own.
@@ -216,6 +219,10 @@ impl Engine for Connected {
 
     fn coverage(&self) -> Vec<CoverageRow> {
         self.0.coverage()
+    }
+
+    fn audit(&self, coverage: Option<Coverage>) -> Audit {
+        Audit::of(&self.0, coverage)
     }
 }
 

@@ -166,6 +166,11 @@ impl Session {
         &self.db
     }
 
+    /// The rule set as the queries know it.
+    pub fn rule_set(&self) -> RuleSet {
+        self.rules
+    }
+
     /// Replaces the text of a file. An equal text changes nothing.
     pub fn set_text(&mut self, path: &str, text: &str) {
         use salsa::Setter;
@@ -396,7 +401,7 @@ impl Session {
     }
 
     /// The first pipeline that is no step of another one.
-    fn default_pipeline(&self) -> Option<Sym> {
+    pub fn default_pipeline(&self) -> Option<Sym> {
         let live = db::live(&self.db, self.rules);
         let entry = |name| db::entry(&self.db, self.rules, EntryName::new(&self.db, Kind::Pipeline, name));
         let mut inner = std::collections::HashSet::new();
