@@ -207,8 +207,11 @@ impl Scan<'_, '_> {
         match node {
             Expr::First { cases, otherwise } => {
                 for (number, (condition, value)) in cases.iter().enumerate() {
-                    let named =
-                        self.lowered.names.iter().find(|(at, case, _)| (*at, *case as usize) == (expr, number));
+                    let named = self
+                        .lowered
+                        .names
+                        .iter()
+                        .find(|(at, case, _)| (*at, *case as usize) == (expr, number));
                     self.case(*condition, path, number, named.map(|(_, _, name)| *name));
                     let term = self.term(*condition);
                     path.push(Goal::holds(term));
@@ -217,7 +220,10 @@ impl Scan<'_, '_> {
                     path.push(Goal::fails(term));
                 }
                 if let Some(otherwise) = otherwise {
-                    if !cases.is_empty() && !can_hold(&self.terms, path) && can_hold(&self.terms, &path[..depth]) {
+                    if !cases.is_empty()
+                        && !can_hold(&self.terms, path)
+                        && can_hold(&self.terms, &path[..depth])
+                    {
                         let message = "`else` is never taken: one of the cases before it always holds";
                         self.tell(codes::DEAD_CASE, *otherwise, message.to_owned());
                     } else {
@@ -234,7 +240,9 @@ impl Scan<'_, '_> {
                 path.push(Goal::fails(term));
                 self.visit(*otherwise, path);
             }
-            Expr::And(..) | Expr::Or(..) | Expr::InSet { .. } | Expr::InConsts { .. } => self.truth(expr, path),
+            Expr::And(..) | Expr::Or(..) | Expr::InSet { .. } | Expr::InConsts { .. } => {
+                self.truth(expr, path)
+            }
             Expr::Let { local, value, body } => {
                 self.visit(*value, path);
                 let term = self.term(*value);

@@ -16,6 +16,7 @@ use super::solve::{Goal, can_hold};
 use super::terms::{Frame, Term, TermId, Terms, Value};
 use super::uses::{Ref, entry_uses};
 use crate::db::{self, Db, EntryName, RuleSet};
+use crate::format::onnx::TYPE_FUNCTION;
 use crate::graph::Sym;
 use crate::lang::hir::{CheckerForm, Entry};
 use crate::lang::syntax::ast::{Kind, Side};
@@ -102,7 +103,8 @@ fn two_anchors(
     let anchors = [0, 1].map(|place| terms.make(Term::Place(place)));
     let mut goals = Vec::new();
     for (anchor, mark) in anchors.into_iter().zip(marks) {
-        let side_of = |mark| match db::entry(db, rules, EntryName::new(db, Kind::Attribute, mark)).as_deref() {
+        let side_of = |mark| match db::entry(db, rules, EntryName::new(db, Kind::Attribute, mark)).as_deref()
+        {
             Some(Entry::Attribute { side, .. }) => Some(*side),
             _ => None,
         };
@@ -179,7 +181,8 @@ fn dead_pairs<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Arc
     }
 }
 
-/// Pairs of marks that both demand something, and of which nothing is said. Told once a mark.
+/// Pairs of marks that both demand something, and of which nothing is said: they do not conflict, which may be meant. A mark
+/// that no rule names with another cannot be. Told once a mark.
 fn unruled(db: &dyn Db, rules: RuleSet, found: &mut Vec<Finding>) {
     let table = pair_rows(db, rules);
     let demands: Vec<&str> =
@@ -191,9 +194,19 @@ fn unruled(db: &dyn Db, rules: RuleSet, found: &mut Vec<Finding>) {
             .filter(|row| row.class == "unruled" && row.first == mark && demands.contains(&row.second))
             .map(|row| format!("`{}`", row.second))
             .collect();
-        if !open.is_empty() {
-            let message = format!("nothing rules it with {}", open.join(", "));
-            found.push(Finding::warning(codes::UNRULED, Ref::new(Kind::Attribute, Sym::new(mark)), message));
+        let entry = Ref::new(Kind::Attribute, Sym::new(mark));
+        // What one mark has with all others is no rule of this one.
+        let ruled = |row: &PairRow| {
+            row.by.is_some_and(|by| {
+                by.kind != "never" || !by.name.ends_with(" any") || by.name.starts_with(mark)
+            })
+        };
+        let own = |row: &&PairRow| row.first == mark || row.second == mark;
+        if demands.len() > 1 && !table.pairs.iter().filter(own).any(ruled) {
+            found.push(Finding::warning(codes::UNRULED, entry, "nothing rules it with any mark"));
+        } else if !open.is_empty() {
+            let message = format!("nothing rules it with {}: they do not conflict", open.join(", "));
+            found.push(Finding::note(codes::UNRULED, entry, message));
         }
     }
 }
@@ -263,7 +276,9 @@ fn not_run(db: &dyn Db, rules: RuleSet, found: &mut Vec<Finding>) {
     let number_of = |wanted: &dyn Fn(Kind) -> bool| -> Vec<usize> {
         (0..uses.entries.len()).filter(|&number| wanted(uses.entries[number].0)).collect()
     };
-    let live = uses.reached(number_of(&by_itself));
+    // Readers of files ask a function by its name.
+    let asked = uses.number(Kind::Fn, Sym::new(TYPE_FUNCTION));
+    let live = uses.reached(number_of(&by_itself).into_iter().chain(asked));
     let tested = uses.reached(number_of(&|kind| kind == Kind::Test));
     for number in tested.difference(&live) {
         if matches!(uses.entries[number].0, Kind::Fn | Kind::Walk | Kind::Matrix | Kind::Action) {

@@ -306,8 +306,9 @@ fn pipelines(db: &dyn Db, rules: RuleSet, kind: Kind, name: Sym) -> Vec<&'static
     // A pipeline may run one that is declared later.
     for _ in 0..names.len() {
         for &pipeline in names {
-            let runs =
-                |step: &Sym| *step == name || running.contains(step) || kind == Kind::Lint && *step == all_lints;
+            let runs = |step: &Sym| {
+                *step == name || running.contains(step) || kind == Kind::Lint && *step == all_lints
+            };
             if !running.contains(&pipeline) && steps(pipeline).iter().any(runs) {
                 running.push(pipeline);
             }

@@ -9,6 +9,7 @@
 
 mod attributes;
 mod dead;
+pub mod diff;
 mod finding;
 mod judge;
 mod lists;

@@ -74,9 +74,7 @@ pub fn pair_rows(db: &dyn Db, rules: RuleSet) -> Arc<Pairs> {
             let claiming: Vec<Ref> = claims.iter().filter(names).map(|claim| claim.entry).collect();
             let (class, by) = match classes.class(first, second) {
                 None => ("unruled", None),
-                Some(Class::Never) => {
-                    ("never", claiming.iter().copied().find(|entry| entry.kind == "never"))
-                }
+                Some(Class::Never) => ("never", claiming.iter().copied().find(|entry| entry.kind == "never")),
                 Some(Class::Always(number)) => ("always", always.get(number as usize).copied()),
                 Some(Class::Checker(name)) => ("checker", Some(Ref::new(Kind::Checker, name))),
             };

@@ -98,10 +98,12 @@ enum Step {
 /// Takes one goal apart.
 fn step(terms: &Terms<'_>, state: &mut State, goal: Goal) -> Step {
     let (term, values, inside) = match goal {
-        Goal::Range(term, low, high) => return narrow(terms, state, term, |domain| {
-            domain.low = domain.low.max(low);
-            domain.high = domain.high.min(high);
-        }),
+        Goal::Range(term, low, high) => {
+            return narrow(terms, state, term, |domain| {
+                domain.low = domain.low.max(low);
+                domain.high = domain.high.min(high);
+            });
+        }
         Goal::Within(term, values, inside) => (term, values, inside),
     };
     let within = |term: TermId| Goal::Within(term, values.clone(), inside);

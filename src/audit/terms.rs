@@ -353,7 +353,14 @@ impl Translation<'_, '_> {
         exprs.iter().map(|expr| self.term(body, *expr, frame)).collect()
     }
 
-    fn one(&mut self, words: &str, name: Option<&Sym>, body: &Body, expr: ExprId, frame: &mut Frame) -> TermId {
+    fn one(
+        &mut self,
+        words: &str,
+        name: Option<&Sym>,
+        body: &Body,
+        expr: ExprId,
+        frame: &mut Frame,
+    ) -> TermId {
         let base = self.term(body, expr, frame);
         self.terms.asked(format!("{words}{}", name.map_or("", |name| name.as_str())), &[base])
     }

@@ -55,14 +55,8 @@ pub fn entry_uses(db: &dyn Db, rules: RuleSet) -> Arc<Uses> {
     }
     let pair_rules: Vec<usize> = (0..uses.entries.len())
         .filter(|&number| {
-            let kinds = [
-                Kind::Attribute,
-                Kind::Skip,
-                Kind::DefaultAlways,
-                Kind::Checker,
-                Kind::Never,
-                Kind::Always,
-            ];
+            let kinds =
+                [Kind::Attribute, Kind::Skip, Kind::DefaultAlways, Kind::Checker, Kind::Never, Kind::Always];
             kinds.contains(&uses.entries[number].0)
         })
         .collect();

@@ -24,6 +24,6 @@ mod testing;
 
 pub use pairs::{Class, PairTable};
 pub use queries::pair_table;
-pub use sides::children;
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};
+pub use sides::children;
 pub use testing::{Case, CaseEnd, CoverageRow, TestOutcome};

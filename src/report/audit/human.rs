@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 
 use super::{letter, sums};
 use crate::audit::{Audit, Finding, Ref, Weight};
@@ -36,17 +36,25 @@ pub fn human(audit: &Audit, human: &Human) -> String {
     text
 }
 
+fn width(style: Style) -> u16 {
+    u16::try_from(style.width.unwrap_or(WIDTH)).unwrap_or(u16::MAX)
+}
+
 fn table(style: Style, header: &[&str]) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(u16::try_from(style.width.unwrap_or(WIDTH)).unwrap_or(u16::MAX))
+        .set_width(width(style))
         .set_header(header);
     table
 }
 
-fn drawn(table: &Table) -> String {
+/// The lines of a table whose first column, names, is never broken.
+fn drawn(mut table: Table) -> String {
+    if let Some(column) = table.column_mut(0) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
     table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
@@ -97,8 +105,7 @@ fn pairs(audit: &Audit) -> String {
         for row in lost {
             let by = row.by.map(|by| by.to_string()).unwrap_or_default();
             let lost: Vec<String> = row.lost.iter().map(Ref::to_string).collect();
-            let _ =
-                writeln!(text, "  {} with {}: {by}, not {}", row.first, row.second, lost.join(", not "));
+            let _ = writeln!(text, "  {} with {}: {by}, not {}", row.first, row.second, lost.join(", not "));
         }
     }
     text
@@ -111,7 +118,7 @@ fn attributes(audit: &Audit, style: Style) -> String {
         let (readers, setters) = (names(&row.readers), names(&row.setters));
         table.add_row([name, row.places.join(", "), row.usage.to_owned(), readers, setters]);
     }
-    if audit.attributes.is_empty() { String::new() } else { drawn(&table) }
+    if audit.attributes.is_empty() { String::new() } else { drawn(table) }
 }
 
 fn options(audit: &Audit, style: Style) -> String {
@@ -121,7 +128,7 @@ fn options(audit: &Audit, style: Style) -> String {
         let name = format!("{}: {}", row.name, row.ty);
         table.add_row([name, format!("{}{env}", row.default), names(&row.readers), names(&row.read_in)]);
     }
-    if audit.options.is_empty() { String::new() } else { drawn(&table) }
+    if audit.options.is_empty() { String::new() } else { drawn(table) }
 }
 
 fn matrices(audit: &Audit) -> String {
@@ -133,7 +140,7 @@ fn matrices(audit: &Audit) -> String {
         for (row, cells) in matrix.rows.iter().zip(&matrix.cells) {
             table.add_row([*row].into_iter().chain(cells.iter().copied()));
         }
-        text += &drawn(&table);
+        text += &drawn(table);
         text.push('\n');
     }
     text
@@ -148,7 +155,7 @@ fn chains(audit: &Audit, style: Style) -> String {
             let reason = step.reason.clone().unwrap_or_default();
             table.add_row([format!("  {}", step.name), step.condition.clone(), reason]);
         }
-        text += &drawn(&table);
+        text += &drawn(table);
         let _ = writeln!(text, "  then {}\n", count(chain.then.len(), "statement"));
     }
     text
@@ -158,13 +165,15 @@ fn ordered(audit: &Audit, style: Style) -> String {
     let mut text = String::new();
     for list in &audit.lists {
         let _ = writeln!(text, "  {}", list.entry);
-        let mut table = table(style, &[]);
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(width(style));
         for (at, case) in list.cases.iter().enumerate() {
             let number = format!("  {} {}", at + 1, case.name.unwrap_or_default());
             let condition = case.condition.clone().unwrap_or_else(|| "else".to_owned());
             table.add_row([number.trim_end().to_owned(), condition, case.value.clone()]);
         }
-        text += &drawn(&table);
+        text += &drawn(table);
         text.push('\n');
     }
     text
@@ -183,7 +192,7 @@ fn passes(audit: &Audit, style: Style) -> String {
             pass.pipelines.join(", "),
         ]);
     }
-    if audit.passes.is_empty() { String::new() } else { drawn(&table) }
+    if audit.passes.is_empty() { String::new() } else { drawn(table) }
 }
 
 fn pipelines(audit: &Audit) -> String {
@@ -226,7 +235,8 @@ fn coverage(audit: &Audit) -> String {
                 .any(|other| other.entry == row.entry && other.branch.is_none() && other.reached == 0);
             // An entry that nothing reached is among the findings; its branches are no news.
             if !of_unreached {
-                let _ = writeln!(text, "  not reached: {}, `{branch}` ({}:{})", row.entry, row.path, row.line);
+                let _ =
+                    writeln!(text, "  not reached: {}, `{branch}` ({}:{})", row.entry, row.path, row.line);
             }
         }
     }
