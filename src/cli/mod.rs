@@ -11,6 +11,8 @@ mod args;
 mod audit;
 pub mod cases;
 mod desk;
+mod diff;
+mod git;
 mod input;
 mod inspect;
 mod output;
@@ -88,6 +90,7 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
         Command::Explain(args) => inspect::explain(&args, desk, connect),
         Command::Test(args) => tests::test(&args, desk, connect),
         Command::Audit(args) => audit::audit(&args, desk, connect),
+        Command::Diff(args) => diff::diff(&args, desk, connect),
         Command::Rules(RulesCommand::List { kind, format, rules }) => {
             rules::list(kind.as_deref(), format, &rules, desk, connect)
         }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::audit::{Audit, Coverage};
+use crate::audit::diff::Difference;
+use crate::audit::{self, Audit, Coverage};
 pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::Explanation;
 use crate::engine::outcome::{Outcome, PassFailure};
@@ -127,6 +128,13 @@ pub const PREPARE: &str = "prepare";
 pub fn connect(sources: RuleSources) -> Box<dyn Engine> {
     let sources = engine::RuleSources { files: sources.files };
     Box::new(Connected(engine::Session::new(sources)))
+}
+
+/// Compares two rule sets without errors.
+pub fn compare(old: &RuleSources, new: &RuleSources) -> Difference {
+    let session =
+        |sources: &RuleSources| engine::Session::new(engine::RuleSources { files: sources.files.clone() });
+    audit::diff::compare(&session(old), &session(new))
 }
 
 /// The engine behind the seam.

@@ -9,6 +9,7 @@
 
 pub mod audit;
 pub mod complaint;
+pub mod diff;
 pub mod explain;
 pub mod human;
 pub mod json;

@@ -255,10 +255,6 @@ pub fn text(text: &Text) -> String {
 }
 
 /// A type.
-pub fn print_type(ty: &Type) -> String {
-    self::ty(ty)
-}
-
 pub fn ty(ty: &Type) -> String {
     match &ty.kind {
         TypeKind::Named(name) => name.to_string(),
