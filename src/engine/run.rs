@@ -46,10 +46,17 @@ pub enum Draft {
 /// Where a chain stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChainStop {
+    /// Whose step it is: the chain's, or that of `steps` that it uses.
+    pub entry: (Kind, Sym),
+    /// The requirement's condition in that entry.
+    pub condition: ExprId,
     pub name: Sym,
     pub otherwise: Option<TextId>,
     pub help: Option<TextId>,
+    /// The frame of the requirement.
     pub frame: Arc<[Value]>,
+    /// The elements of the loops around it, the outermost first.
+    pub elements: Arc<[Value]>,
 }
 
 /// One `resolve` of a pass: what the layer looked at, so that it can be looked at again.
@@ -429,9 +436,15 @@ impl Host for Engine<'_> {
         let step = match machine.run_chain(chain, node)? {
             ChainEnd::Elsewhere => return Ok(()),
             ChainEnd::Done => None,
-            ChainEnd::Kept { name, otherwise, help, frame, .. } => {
-                Some(ChainStop { name, otherwise, help, frame })
-            }
+            ChainEnd::Kept(kept) => Some(ChainStop {
+                entry: machine.program().key(kept.entry).unwrap_or((Kind::Chain, chain)),
+                condition: kept.condition,
+                name: kept.name,
+                otherwise: kept.otherwise,
+                help: kept.help,
+                frame: kept.frame,
+                elements: kept.elements.into(),
+            }),
         };
         let edits = start..machine.edits().len();
         self.drafts.borrow_mut().push(Draft::Chain { chain, node, step, edits });

@@ -165,6 +165,7 @@ facts! {
     IntAbs: Int."abs"() -> Int, "the absolute value";
     IntMin: Int."min"(Int) -> Int, "the smaller of two";
     IntMax: Int."max"(Int) -> Int, "the larger of two";
+    IntBits: Int."bits"(Int, Int) -> Int, "the number that so many bits make, from a position on, the lowest bit being 0: `x.bits(8, 16)`";
 }
 
 impl FactTy {

@@ -18,6 +18,18 @@ fn count(n: usize) -> Value {
     Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
+/// Some bits of a number; there are none outside of its 64.
+fn bits(number: i64, from: i64, len: i64) -> i64 {
+    let Some(shifted) = u32::try_from(from).ok().and_then(|from| number.cast_unsigned().checked_shr(from)) else {
+        return 0;
+    };
+    let mask = match u32::try_from(len.max(0)) {
+        Ok(len) if len < 64 => (1u64 << len) - 1,
+        _ => u64::MAX,
+    };
+    (shifted & mask).cast_signed()
+}
+
 fn port(index: &Value, len: usize) -> Option<u32> {
     u32::try_from(index.as_int()?).ok().filter(|&i| (i as usize) < len)
 }
@@ -62,6 +74,11 @@ impl<'a> Machine<'a> {
             Value::Int(i) => match fact {
                 Fact::IntAbs => Value::Int(i.saturating_abs()),
                 Fact::IntToStr => Value::text(&i.to_string()),
+                Fact::IntBits => {
+                    let (from, len) = (self.expr(code, a, base), self.expr(code, b, base));
+                    let (Some(from), Some(len)) = (from.as_int(), len.as_int()) else { return Value::None };
+                    Value::Int(bits(i, from, len))
+                }
                 Fact::IntMin | Fact::IntMax => match self.expr(code, a, base) {
                     Value::Int(j) if fact == Fact::IntMin => Value::Int(i.min(j)),
                     Value::Int(j) => Value::Int(i.max(j)),

@@ -463,8 +463,8 @@ fn chains_stop_at_the_first_failing_step() {
     };
     assert!(matches!(on(true, c), (ChainEnd::Done, 1)));
     assert!(matches!(on(true, b), (ChainEnd::Elsewhere, 0)));
-    let (ChainEnd::Kept { step, name, otherwise, .. }, 0) = on(false, c) else { panic!("it is kept") };
-    assert_eq!((step, name, otherwise), (2, sym("second"), Some(3)));
+    let (ChainEnd::Kept(kept), 0) = on(false, c) else { panic!("it is kept") };
+    assert_eq!((kept.name, kept.otherwise), (sym("second"), Some(3)));
 }
 
 /// Writes down what it is asked.
