@@ -85,6 +85,9 @@ impl Scan<'_, '_> {
                 }
             }
             Entry::Chain(chain) => self.chain(chain),
+            Entry::Steps { steps, .. } => {
+                self.steps(steps, &mut Vec::new());
+            }
             Entry::Pass { subject, block, .. } | Entry::Lint { subject, block, .. } => {
                 self.subject(subject.as_ref(), &mut Vec::new());
                 self.block(block);
@@ -143,31 +146,51 @@ impl Scan<'_, '_> {
     fn chain(&mut self, chain: &Chain) {
         let mut path = Vec::new();
         self.subject(Some(&chain.subject), &mut path);
-        for step in &chain.steps {
+        if self.steps(&chain.steps, &mut path) {
+            self.block(&chain.then);
+        }
+    }
+
+    /// Steps that run when `path` holds, and add to it; false if nothing can come after them.
+    fn steps(&mut self, steps: &[ChainStep], path: &mut Vec<Goal>) -> bool {
+        for step in steps {
             match step {
                 ChainStep::Let { local, value } => {
-                    self.visit(*value, &mut path);
+                    self.visit(*value, path);
                     let term = self.term(*value);
                     self.bind(*local, Some(term));
                 }
                 ChainStep::Require { name, condition, .. } => {
                     let term = self.term(*condition);
-                    if !self.possible(&path, Goal::holds(term)) {
-                        let message = format!("step `{name}` fails always: the chain never gets past it");
+                    if !self.possible(path, Goal::holds(term)) {
+                        let message = format!("step `{name}` fails always: nothing gets past it");
                         self.tell(codes::DEAD, *condition, message);
-                        return;
+                        return false;
                     }
-                    if !self.possible(&path, Goal::fails(term)) {
+                    if !self.possible(path, Goal::fails(term)) {
                         let message = format!("step `{name}` never fails: the steps before it see to that");
                         self.tell(codes::DEAD_CASE, *condition, message);
                     } else {
-                        self.visit(*condition, &mut path);
+                        self.visit(*condition, path);
                     }
                     path.push(Goal::holds(term));
                 }
+                ChainStep::For { local, list, steps } => {
+                    self.visit(*list, path);
+                    self.bind(*local, None);
+                    // What holds of one element says nothing of what comes after all of them.
+                    self.steps(steps, &mut path.clone());
+                }
+                ChainStep::Use { group, args, when } => {
+                    args.iter().for_each(|arg| self.visit(*arg, path));
+                    if let Some(when) = when {
+                        let effect = format!("the steps `{group}` are never used here");
+                        self.condition(*when, path, &effect);
+                    }
+                }
             }
         }
-        self.block(&chain.then);
+        true
     }
 
     /// A condition that decides whether something happens at all.
@@ -392,6 +415,7 @@ pub fn is_scanned(kind: Kind) -> bool {
             | Kind::DefaultAlways
             | Kind::Checker
             | Kind::Chain
+            | Kind::Steps
             | Kind::Pass
             | Kind::Lint
             | Kind::Symbols

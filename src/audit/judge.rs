@@ -20,6 +20,7 @@ use crate::format::onnx::TYPE_FUNCTION;
 use crate::graph::Sym;
 use crate::lang::hir::{CheckerForm, Entry};
 use crate::lang::syntax::ast::{Kind, Side};
+use crate::lang::syntax::print::keyword;
 
 /// All findings that need no graph, by kind of finding.
 #[salsa::tracked(returns(ref))]
@@ -248,7 +249,8 @@ fn not_run(db: &dyn Db, rules: RuleSet, found: &mut Vec<Finding>) {
         let chains = lists
             .chains
             .iter()
-            .map(|chain| (Ref::new(Kind::Chain, Sym::new(chain.name)), chain.pipelines.is_empty()));
+            .filter(|chain| chain.entry.kind == keyword(Kind::Chain))
+            .map(|chain| (chain.entry, chain.pipelines.is_empty()));
         for (entry, alone) in passes.chain(chains) {
             if alone && !applied(entry) {
                 let message = "no pipeline runs it: it runs when it is named";

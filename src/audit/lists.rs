@@ -15,7 +15,7 @@ use crate::lang::syntax::ast::{
     AttributeRule, ChainStep, CheckerAction, Expr, ExprKind, Item, ItemData, Kind, Statement, StatementKind,
     Subject,
 };
-use crate::lang::syntax::tree::{ordered_lists, statement_parts};
+use crate::lang::syntax::tree::{inner_steps, ordered_lists, statement_parts, step_parts};
 use crate::lang::syntax::{print_block, print_expr, print_text};
 
 /// A matrix with every cell: `cells[row][column]`.
@@ -30,19 +30,24 @@ pub struct MatrixTable {
 /// A step of a chain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChainStepRow {
-    /// `let` or `require`.
+    /// `let`, `require`, `for` or `use`.
     pub kind: &'static str,
+    /// Its own name, that of what goes through a list, or that of the steps it uses.
     pub name: &'static str,
+    /// The condition, the value, the list, or the arguments.
     pub condition: String,
     pub reason: Option<String>,
     pub help: Option<String>,
+    /// Loops around it.
+    pub depth: usize,
 }
 
-/// A chain.
+/// A chain, or steps that chains share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChainTable {
-    pub name: &'static str,
-    pub subject: String,
+    pub entry: Ref,
+    /// The nodes it runs on; none for shared steps.
+    pub subject: Option<String>,
     pub steps: Vec<ChainStepRow>,
     /// The statements that run when no step failed.
     pub then: Vec<String>,
@@ -92,6 +97,8 @@ pub struct PipelineStepRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PipelineTable {
     pub name: &'static str,
+    /// What its steps do is told as one pass.
+    pub as_pass: bool,
     pub steps: Vec<PipelineStepRow>,
 }
 
@@ -144,11 +151,18 @@ fn add(db: &dyn Db, rules: RuleSet, kind: Kind, name: Sym, item: &Item, lists: &
             });
         }
         ItemData::Chain { subject, steps, then } => lists.chains.push(ChainTable {
-            name: name.as_str(),
-            subject: subject_words(subject),
-            steps: steps.iter().map(chain_step).collect(),
+            entry,
+            subject: Some(subject_words(subject)),
+            steps: chain_steps(steps),
             then: then.as_ref().map(print_block).unwrap_or_default(),
             pipelines: pipelines(db, rules, kind, name),
+        }),
+        ItemData::Steps { steps, .. } => lists.chains.push(ChainTable {
+            entry,
+            subject: None,
+            steps: chain_steps(steps),
+            then: Vec::new(),
+            pipelines: Vec::new(),
         }),
         ItemData::Pass { subject, repeats, body } => {
             lists.passes.push(pass(subject.as_ref(), *repeats, print_block(body)));
@@ -173,34 +187,54 @@ fn add(db: &dyn Db, rules: RuleSet, kind: Kind, name: Sym, item: &Item, lists: &
             });
             lists.lists.push(ListTable { entry, cases: cases.collect() });
         }
-        ItemData::Pipeline { steps } => {
+        ItemData::Pipeline { steps, as_pass } => {
             let steps = steps.iter().map(|step| PipelineStepRow {
                 name: step.name.text.as_str(),
                 condition: step.when.as_ref().map(print_expr),
                 tolerant: step.tolerant,
             });
-            lists.pipelines.push(PipelineTable { name: name.as_str(), steps: steps.collect() });
+            let (name, steps) = (name.as_str(), steps.collect());
+            lists.pipelines.push(PipelineTable { name, as_pass: *as_pass, steps });
         }
         _ => {}
     }
 }
 
-fn chain_step(step: &ChainStep) -> ChainStepRow {
-    match step {
-        ChainStep::Let { name, value } => ChainStepRow {
-            kind: "let",
-            name: name.text.as_str(),
-            condition: print_expr(value),
-            reason: None,
-            help: None,
-        },
-        ChainStep::Require { name, condition, otherwise, help } => ChainStepRow {
-            kind: "require",
-            name: name.text.as_str(),
-            condition: print_expr(condition),
-            reason: otherwise.as_ref().map(print_text),
-            help: help.as_ref().map(print_text),
-        },
+fn chain_steps(steps: &[ChainStep]) -> Vec<ChainStepRow> {
+    let mut rows = Vec::new();
+    chain_steps_at(steps, 0, &mut rows);
+    rows
+}
+
+fn chain_steps_at(steps: &[ChainStep], depth: usize, rows: &mut Vec<ChainStepRow>) {
+    for step in steps {
+        let (kind, name, condition) = match step {
+            ChainStep::Let { name, value } => ("let", name, print_expr(value)),
+            ChainStep::Require { name, condition, .. } => ("require", name, print_expr(condition)),
+            ChainStep::For { binder, list, condition, .. } => {
+                let only =
+                    condition.as_ref().map(|c| format!(" where {}", print_expr(c))).unwrap_or_default();
+                ("for", binder, format!("{}{only}", print_expr(list)))
+            }
+            ChainStep::Use { group, args, when } => {
+                let args: Vec<String> = args.iter().map(print_expr).collect();
+                let when =
+                    when.as_ref().map(|when| format!(" when {}", print_expr(when))).unwrap_or_default();
+                ("use", group, format!("({}){when}", args.join(", ")))
+            }
+        };
+        let texts = step_parts(step).texts;
+        let text = |word| texts.iter().find(|(other, _)| *other == word).map(|(_, text)| print_text(text));
+        let name = name.text.as_str();
+        rows.push(ChainStepRow { kind, name, condition, reason: text("else"), help: text("help"), depth });
+        chain_steps_at(inner_steps(step), depth + 1, rows);
+    }
+}
+
+fn step_exprs<'a>(steps: &'a [ChainStep], found: &mut Vec<&'a Expr>) {
+    for step in steps {
+        found.extend(step_parts(step).exprs);
+        step_exprs(inner_steps(step), found);
     }
 }
 
@@ -244,10 +278,7 @@ pub fn whole(item: &Item) -> Vec<&Expr> {
         }
         ItemData::Chain { subject, steps, then } => {
             found.extend(subject.list.iter().chain(&subject.condition));
-            found.extend(steps.iter().map(|step| match step {
-                ChainStep::Let { value, .. } => value,
-                ChainStep::Require { condition, .. } => condition,
-            }));
+            step_exprs(steps, &mut found);
             block_exprs(then.iter().flat_map(|block| &block.statements), &mut found);
         }
         ItemData::Pass { subject, body, .. } | ItemData::Lint { subject, body, .. } => {
@@ -261,7 +292,8 @@ pub fn whole(item: &Item) -> Vec<&Expr> {
             found.push(mode);
             found.extend(first.iter().chain(ignore).map(|(_, condition)| condition));
         }
-        ItemData::Pipeline { steps } => found.extend(steps.iter().filter_map(|step| step.when.as_ref())),
+        ItemData::Steps { steps, .. } => step_exprs(steps, &mut found),
+        ItemData::Pipeline { steps, .. } => found.extend(steps.iter().filter_map(|step| step.when.as_ref())),
         _ => {}
     }
     found

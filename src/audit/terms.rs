@@ -35,9 +35,10 @@ pub enum Value {
     Mark(Sym),
 }
 
-impl From<&Const> for Value {
-    fn from(value: &Const) -> Value {
-        match value {
+impl Value {
+    /// None for a list, which is no plain value.
+    fn of(value: &Const) -> Option<Value> {
+        Some(match value {
             Const::None => Value::None,
             Const::Bool(value) => Value::Bool(*value),
             Const::Int(value) => Value::Int(*value),
@@ -45,7 +46,8 @@ impl From<&Const> for Value {
             Const::Str(text) => Value::Str(*text),
             Const::Enum { variant, .. } => Value::Variant(*variant),
             Const::Mark(mark) => Value::Mark(*mark),
-        }
+            Const::List(_) => return None,
+        })
     }
 }
 
@@ -147,7 +149,7 @@ impl<'db> Terms<'db> {
         while let Some(set) = open.pop() {
             let entry = db::entry(self.db, self.rules, EntryName::new(self.db, Kind::Set, set));
             let Some(Entry::Set { includes, elements, .. }) = entry.as_deref() else { continue };
-            values.extend(elements.iter().map(Value::from));
+            values.extend(elements.iter().filter_map(Value::of));
             for &inner in includes {
                 if !seen.contains(&inner) {
                     seen.push(inner);
@@ -184,7 +186,10 @@ impl Translation<'_, '_> {
     fn term(&mut self, body: &Body, expr: ExprId, frame: &mut Frame) -> TermId {
         let Some(node) = body.exprs.get(expr as usize) else { return self.terms.constant(Value::None) };
         match node {
-            Expr::Const(value) => self.terms.constant(value.into()),
+            Expr::Const(value) => match Value::of(value) {
+                Some(value) => self.terms.constant(value),
+                None => self.terms.asked(format!("{value:?}"), &[]),
+            },
             Expr::Local(local) => match frame.get(*local as usize) {
                 Some(Some(term)) => *term,
                 _ => self.terms.make(Term::Place(*local)),
@@ -272,7 +277,8 @@ impl Translation<'_, '_> {
             }
             Expr::InConsts { value, consts, negated } => {
                 let value = self.term(body, *value, frame);
-                let inside = self.terms.make(Term::OneOf(value, consts.iter().map(Value::from).collect()));
+                let inside =
+                    self.terms.make(Term::OneOf(value, consts.iter().filter_map(Value::of).collect()));
                 self.negated(inside, *negated)
             }
             Expr::IsNone { value, negated } => {

@@ -448,11 +448,27 @@ pub struct Chain {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChainStep {
-    Let { local: Local, value: ExprId },
-    Require { name: Sym, condition: ExprId, otherwise: Option<TextId>, help: Option<TextId> },
-    For { local: Local, list: ExprId, steps: Vec<ChainStep> },
+    Let {
+        local: Local,
+        value: ExprId,
+    },
+    Require {
+        name: Sym,
+        condition: ExprId,
+        otherwise: Option<TextId>,
+        help: Option<TextId>,
+    },
+    For {
+        local: Local,
+        list: ExprId,
+        steps: Vec<ChainStep>,
+    },
     /// The steps of a `steps` entry, in a frame of their own.
-    Use { group: Sym, args: Box<[ExprId]>, when: Option<ExprId> },
+    Use {
+        group: Sym,
+        args: Box<[ExprId]>,
+        when: Option<ExprId>,
+    },
 }
 
 /// The value of an option.

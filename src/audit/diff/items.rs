@@ -8,8 +8,8 @@ use crate::lang::syntax::ast::{
     Param, PipelineStep, Subject, Type, WalkStep,
 };
 use crate::lang::syntax::print::{attr_type, option_type, place_word};
-use crate::lang::syntax::tree::{position_word, same_expr};
-use crate::lang::syntax::{print_block, print_expr, print_item, print_type};
+use crate::lang::syntax::tree::{Parts, inner_steps, position_word, same_expr, step_parts};
+use crate::lang::syntax::{print_block, print_expr, print_item, print_text, print_type};
 
 /// Tells how `new` differs from `old`; both are of one kind. Sets are told by [`super::sets`], pairs by the table of pairs.
 pub fn items(old: &Item, new: &Item, notes: &mut Notes) {
@@ -167,7 +167,20 @@ pub fn items(old: &Item, new: &Item, notes: &mut Notes) {
                 optional(word, of(old).as_ref(), of(new).as_ref(), notes);
             }
         }
-        (ItemData::Pipeline { steps: old }, ItemData::Pipeline { steps: new }) => pipeline(old, new, notes),
+        (
+            ItemData::Pipeline { steps: old, as_pass },
+            ItemData::Pipeline { steps: new, as_pass: new_as_pass },
+        ) => {
+            if as_pass != new_as_pass {
+                let word = if *new_as_pass { "is told as one pass now" } else { "is told step by step now" };
+                notes.push(Weight::Level, word.to_owned(), None, None);
+            }
+            pipeline(old, new, notes);
+        }
+        (ItemData::Steps { params: old, steps }, ItemData::Steps { params: new, steps: new_steps }) => {
+            said("parameters", &params(old), &params(new), notes);
+            chain(steps, new_steps, notes);
+        }
         (ItemData::Test(_), ItemData::Test(_)) => {
             if print_item(old) != print_item(new) {
                 notes.push(Weight::Tests, "changed".to_owned(), None, None);
@@ -367,27 +380,42 @@ fn subject(old: Option<&Subject>, new: Option<&Subject>, notes: &mut Notes) {
     }
 }
 
+/// Steps by their heads: two with one name are one.
 fn chain(old: &[ChainStep], new: &[ChainStep], notes: &mut Notes) {
-    let key = |step: &ChainStep| match step {
+    let key = |step: &ChainStep| step_parts(step).head;
+    let name = |step: &ChainStep| match step {
         ChainStep::Let { name, .. } | ChainStep::Require { name, .. } => name.text.to_string(),
+        ChainStep::For { binder, .. } => format!("for {}", binder.text),
+        ChainStep::Use { group, .. } => format!("use {}", group.text),
     };
-    let condition = |step: &ChainStep| match step {
-        ChainStep::Let { value, .. } => value.clone(),
-        ChainStep::Require { condition, .. } => condition.clone(),
+    let shown = |step: &ChainStep| {
+        step_parts(step).exprs.iter().map(|e| print_expr(e)).collect::<Vec<_>>().join(", ")
     };
     let inside = |old: &ChainStep, new: &ChainStep, notes: &mut Notes| {
-        exprs(&format!("step `{}`, condition", key(new)), &condition(old), &condition(new), notes);
-        let words = |step: &ChainStep| match step {
-            ChainStep::Let { .. } => (None, None),
-            ChainStep::Require { otherwise, help, .. } => (otherwise.clone(), help.clone()),
-        };
-        let ((old_else, old_help), (new_else, new_help)) = (words(old), words(new));
-        texts("else", old_else.as_ref(), new_else.as_ref(), notes);
-        texts("help", old_help.as_ref(), new_help.as_ref(), notes);
+        let (a, b) = (step_parts(old), step_parts(new));
+        if a.exprs.len() == b.exprs.len() {
+            for (a, b) in a.exprs.iter().zip(&b.exprs) {
+                exprs(&format!("step `{}`, condition", name(new)), a, b, notes);
+            }
+        } else {
+            said(&format!("step `{}`", name(new)), &shown(old), &shown(new), notes);
+        }
+        for word in ["else", "help"] {
+            let of =
+                |parts: &Parts<'_>| parts.texts.iter().find(|(w, _)| *w == word).map(|(_, t)| print_text(t));
+            worded(word, of(&a).as_deref(), of(&b).as_deref(), notes);
+        }
+        chain(inner_steps(old), inner_steps(new), notes);
     };
     let keys = |steps: &[ChainStep]| steps.iter().map(key).collect::<Vec<_>>();
-    let names: Vec<String> = new.iter().map(|step| format!("`{}`", key(step))).collect();
-    let is_renamed = |a: usize, b: usize| same_expr(&condition(&old[a]), &condition(&new[b]));
+    let names: Vec<String> = new.iter().map(|step| format!("`{}`", name(step))).collect();
+    let is_renamed = |a: usize, b: usize| {
+        let (a, b) = (step_parts(&old[a]), step_parts(&new[b]));
+        let word = |head: &str| head.split(' ').next().unwrap_or_default().to_owned();
+        word(&a.head) == word(&b.head)
+            && a.exprs.len() == b.exprs.len()
+            && a.exprs.iter().zip(&b.exprs).all(|(a, b)| same_expr(a, b))
+    };
     for pair in align(&keys(old), &keys(new), is_renamed) {
         match pair {
             Aligned::Same(a, b) => inside(&old[a], &new[b], notes),
@@ -401,17 +429,21 @@ fn chain(old: &[ChainStep], new: &[ChainStep], notes: &mut Notes) {
                 inside(&old[a], &new[b], notes);
             }
             Aligned::Instead(a, b) => {
-                let renamed = format!("step `{}` is called {} now", key(&old[a]), names[b]);
+                let renamed = format!("step `{}` is called {} now", name(&old[a]), names[b]);
                 notes.push(Weight::Wording, renamed, None, None);
                 inside(&old[a], &new[b], notes);
             }
             Aligned::Dropped(a) => {
-                let dropped = format!("step `{}` dropped", key(&old[a]));
-                notes.push(Weight::Meaning, dropped, Some(print_expr(&condition(&old[a]))), None);
+                notes.push(
+                    Weight::Meaning,
+                    format!("step `{}` dropped", name(&old[a])),
+                    Some(shown(&old[a])),
+                    None,
+                );
             }
             Aligned::Added(b) => {
                 let added = format!("step {} added {}", names[b], before(&names, b));
-                notes.push(Weight::Meaning, added, None, Some(print_expr(&condition(&new[b]))));
+                notes.push(Weight::Meaning, added, None, Some(shown(&new[b])));
             }
         }
     }

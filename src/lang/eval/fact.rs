@@ -20,7 +20,8 @@ fn count(n: usize) -> Value {
 
 /// Some bits of a number; there are none outside of its 64.
 fn bits(number: i64, from: i64, len: i64) -> i64 {
-    let Some(shifted) = u32::try_from(from).ok().and_then(|from| number.cast_unsigned().checked_shr(from)) else {
+    let Some(shifted) = u32::try_from(from).ok().and_then(|from| number.cast_unsigned().checked_shr(from))
+    else {
         return 0;
     };
     let mask = match u32::try_from(len.max(0)) {

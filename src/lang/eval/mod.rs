@@ -31,8 +31,8 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use edits::{EditKind, EditRecord, Subject};
 pub use chains::{ChainEnd, Kept};
+pub use edits::{EditKind, EditRecord, Subject};
 pub use exec::{Isolated, Report};
 pub use machine::{Cause, Failure, Host, Machine, Marks, NoHost};
 pub use program::Program;

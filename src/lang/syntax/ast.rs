@@ -329,12 +329,29 @@ pub enum MatrixResult {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChainStep {
-    Let { name: Name, value: Expr },
-    Require { name: Name, condition: Expr, otherwise: Option<Text>, help: Option<Text> },
+    Let {
+        name: Name,
+        value: Expr,
+    },
+    Require {
+        name: Name,
+        condition: Expr,
+        otherwise: Option<Text>,
+        help: Option<Text>,
+    },
     /// The steps for one element after the other.
-    For { binder: Name, list: Expr, condition: Option<Expr>, steps: Vec<ChainStep> },
+    For {
+        binder: Name,
+        list: Expr,
+        condition: Option<Expr>,
+        steps: Vec<ChainStep>,
+    },
     /// The steps of a `steps` item.
-    Use { group: Name, args: Vec<Expr>, when: Option<Expr> },
+    Use {
+        group: Name,
+        args: Vec<Expr>,
+        when: Option<Expr>,
+    },
 }
 
 /// Statements in braces.

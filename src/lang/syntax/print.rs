@@ -90,7 +90,8 @@ impl Printer {
                     self.line(&format!("require {}: {}{reason}{help}", name.text, simple(condition)));
                 }
                 ChainStep::For { binder, list, condition: filter, steps } => {
-                    let head = format!("for {} in {}{}", binder.text, simple(list), condition(filter.as_ref()));
+                    let head =
+                        format!("for {} in {}{}", binder.text, simple(list), condition(filter.as_ref()));
                     self.braces(&head, |printer| printer.chain_steps(steps));
                 }
                 ChainStep::Use { group, args, when } => {
@@ -208,7 +209,9 @@ impl Printer {
                 });
             }
             ItemData::Steps { params: all, steps } => {
-                self.braces(&format!("{keyword} {name}({})", params(all)), |printer| printer.chain_steps(steps));
+                self.braces(&format!("{keyword} {name}({})", params(all)), |printer| {
+                    printer.chain_steps(steps)
+                });
             }
             ItemData::Action { params: all, result, body } => {
                 let result = result.as_ref().map(|result| format!(" -> {}", ty(result))).unwrap_or_default();

@@ -4,7 +4,8 @@
 //! is among its parts, in the order of the text. An item is taken apart by those who know its kind.
 
 use super::ast::{
-    BinaryOp, Block, Expr, ExprKind, Name, Position, Quantifier, Statement, StatementKind, Text, TextPart,
+    BinaryOp, Block, ChainStep, Expr, ExprKind, Name, Position, Quantifier, Statement, StatementKind, Text,
+    TextPart,
 };
 
 /// What a tree says itself, and the trees inside.
@@ -164,6 +165,32 @@ pub fn statement_parts(statement: &Statement) -> Parts<'_> {
             blocks: vec![body],
             ..parts(format!("resolve {} {}", word(symbols), word(binder)), [graph])
         },
+    }
+}
+
+/// A step of a chain: its own words, its expressions, its texts. The steps inside it are [`inner_steps`].
+pub fn step_parts(step: &ChainStep) -> Parts<'_> {
+    match step {
+        ChainStep::Let { name, value } => parts(format!("let {}", word(name)), [value]),
+        ChainStep::Require { name, condition, otherwise, help } => Parts {
+            texts: otherwise.iter().map(|t| ("else", t)).chain(help.iter().map(|t| ("help", t))).collect(),
+            ..parts(format!("require {}", word(name)), [condition])
+        },
+        ChainStep::For { binder, list, condition, .. } => parts(
+            format!("for {} {}", word(binder), condition.is_some()),
+            [list].into_iter().chain(condition),
+        ),
+        ChainStep::Use { group, args, when } => {
+            parts(format!("use {} {}", word(group), when.is_some()), args.iter().chain(when))
+        }
+    }
+}
+
+/// The steps that a step runs for each element of its list.
+pub fn inner_steps(step: &ChainStep) -> &[ChainStep] {
+    match step {
+        ChainStep::For { steps, .. } => steps,
+        _ => &[],
     }
 }
 

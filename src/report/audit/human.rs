@@ -149,14 +149,20 @@ fn matrices(audit: &Audit) -> String {
 fn chains(audit: &Audit, style: Style) -> String {
     let mut text = String::new();
     for chain in &audit.chains {
-        let _ = writeln!(text, "  {} for {}", chain.name, chain.subject);
-        let mut table = table(style, &["  step", "holds", "else"]);
-        for step in chain.steps.iter().filter(|step| step.kind == "require") {
+        let subject = chain.subject.as_ref().map(|subject| format!(" for {subject}")).unwrap_or_default();
+        let _ = writeln!(text, "  {}{subject}", chain.entry);
+        let mut table = table(style, &["  step", "", "else"]);
+        for step in &chain.steps {
+            let word = if step.kind == "require" { String::new() } else { format!("{} ", step.kind) };
+            let indent = "  ".repeat(step.depth + 1);
             let reason = step.reason.clone().unwrap_or_default();
-            table.add_row([format!("  {}", step.name), step.condition.clone(), reason]);
+            table.add_row([format!("{indent}{word}{}", step.name), step.condition.clone(), reason]);
         }
         text += &drawn(table);
-        let _ = writeln!(text, "  then {}\n", count(chain.then.len(), "statement"));
+        if !chain.then.is_empty() {
+            let _ = writeln!(text, "  then {}", count(chain.then.len(), "statement"));
+        }
+        text.push('\n');
     }
     text
 }
@@ -199,7 +205,8 @@ fn pipelines(audit: &Audit) -> String {
     let mut text = String::new();
     for pipeline in &audit.pipelines {
         let note = if audit.default_pipeline == Some(pipeline.name) { " (the default)" } else { "" };
-        let _ = writeln!(text, "  {}{note}", pipeline.name);
+        let told = if pipeline.as_pass { " as pass" } else { "" };
+        let _ = writeln!(text, "  {}{told}{note}", pipeline.name);
         for (at, step) in pipeline.steps.iter().enumerate() {
             let when = step.condition.as_ref().map(|c| format!(" when {c}")).unwrap_or_default();
             let tolerant = if step.tolerant { " otherwise warn" } else { "" };
