@@ -17,6 +17,7 @@ mod pairs;
 mod solve;
 mod terms;
 mod uses;
+pub mod witness;
 
 use serde::Serialize;
 

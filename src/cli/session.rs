@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::audit::diff::Difference;
+use crate::audit::witness::{Found, GraphChange, Trial};
 use crate::audit::{self, Audit, Coverage};
 pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::Explanation;
@@ -132,9 +133,40 @@ pub fn connect(sources: RuleSources) -> Box<dyn Engine> {
 
 /// Compares two rule sets without errors.
 pub fn compare(old: &RuleSources, new: &RuleSources) -> Difference {
-    let session =
-        |sources: &RuleSources| engine::Session::new(engine::RuleSources { files: sources.files.clone() });
     audit::diff::compare(&session(old), &session(new))
+}
+
+fn session(sources: &RuleSources) -> engine::Session {
+    engine::Session::new(engine::RuleSources { files: sources.files.clone() })
+}
+
+/// The graphs of all tests of a rule set, each with the test's title.
+pub fn test_graphs(sources: &RuleSources) -> Vec<(String, Trial)> {
+    let graphs = session(sources).test_graphs().into_iter();
+    let trial = |graph: engine::TestGraph| {
+        let engine::TestGraph { name, before, root, steps, options } = graph;
+        (name.as_str().to_owned(), Trial { snapshot: before, root, steps, options })
+    };
+    graphs.map(trial).collect()
+}
+
+/// Runs both rule sets on graphs and tells of those that come out otherwise.
+pub fn on_graphs(old: &RuleSources, new: &RuleSources, trials: &[(String, Trial)]) -> Vec<GraphChange> {
+    let of = |sources: &RuleSources| engine::RuleSources { files: sources.files.clone() };
+    audit::witness::on_graphs(&of(old), &of(new), trials)
+}
+
+/// Searches for a graph on which two rule sets disagree.
+pub fn witness(
+    old: &RuleSources,
+    new: &RuleSources,
+    difference: &Difference,
+    (seeds, seed): (Vec<Trial>, u64),
+    go_on: &mut dyn FnMut(usize) -> bool,
+) -> Found {
+    let of = |sources: &RuleSources| engine::RuleSources { files: sources.files.clone() };
+    let (old, new) = (&of(old), &of(new));
+    audit::witness::search(&audit::witness::Search { old, new, difference, seeds, seed }, go_on)
 }
 
 /// The engine behind the seam.

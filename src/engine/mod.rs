@@ -26,4 +26,4 @@ pub use pairs::{Class, PairTable};
 pub use queries::pair_table;
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};
 pub use sides::children;
-pub use testing::{Case, CaseEnd, CoverageRow, TestOutcome};
+pub use testing::{Case, CaseEnd, CoverageRow, TestGraph, TestOutcome};

@@ -147,7 +147,7 @@ impl Session {
     }
 
     /// A session over the same files with these options and this environment, and with no others.
-    pub(super) fn bench(
+    pub(crate) fn bench(
         &self,
         given: BTreeMap<String, String>,
         environment: BTreeMap<String, String>,

@@ -7,16 +7,56 @@ use std::fmt::Write;
 
 use super::Human;
 use super::human::Paint;
+use serde::Serialize;
+
 use super::summary::count;
 use crate::audit::Ref;
 use crate::audit::diff::{Change, Difference, PairChange, Weight};
+use crate::audit::witness::{Found, GraphChange, Witness};
 
 /// Characters of old and new text that share a line.
 const ONE_LINE: usize = 80;
+/// Lines of one graph that are shown of each rule set.
+const LINES_SHOWN: usize = 8;
+
+/// A difference, and what was found out by running both rule sets.
+#[derive(Debug)]
+pub struct Report {
+    pub difference: Difference,
+    /// How many graphs were run, and which came out otherwise.
+    pub graphs: Option<(usize, Vec<GraphChange>)>,
+    pub witness: Option<Found>,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    differs: bool,
+    #[serde(flatten)]
+    difference: &'a Difference,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graphs: Option<Graphs<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness: Option<&'a Witness>,
+}
+
+#[derive(Serialize)]
+struct Graphs<'a> {
+    run: usize,
+    changed: &'a [GraphChange],
+}
 
 /// Everything, as one JSON object.
-pub fn json(difference: &Difference) -> String {
-    let mut text = serde_json::to_string_pretty(difference).unwrap_or_default();
+pub fn json(report: &Report) -> String {
+    let json = Json {
+        differs: report.difference.differs(),
+        difference: &report.difference,
+        graphs: report.graphs.as_ref().map(|(run, changed)| Graphs { run: *run, changed }),
+        witness: match &report.witness {
+            Some(Found::Witness(witness)) => Some(witness),
+            _ => None,
+        },
+    };
+    let mut text = serde_json::to_string_pretty(&json).unwrap_or_default();
     text.push('\n');
     text
 }
@@ -30,7 +70,8 @@ const PARTS: [(Weight, &str); 4] = [
 ];
 
 /// Text for a terminal.
-pub fn human(difference: &Difference, human: &Human) -> String {
+pub fn human(report: &Report, human: &Human) -> String {
+    let difference = &report.difference;
     let mut text = String::new();
     for (weight, title) in PARTS {
         let mut last: Option<Ref> = None;
@@ -66,8 +107,56 @@ pub fn human(difference: &Difference, human: &Human) -> String {
             }
         }
     }
-    let _ = writeln!(text, "{}", summary(difference));
+    let strong = |title: &str| human.paint(Paint::Strong, title);
+    if let Some((_, changed)) = report.graphs.as_ref().filter(|(_, changed)| !changed.is_empty()) {
+        let _ = writeln!(text, "{}", strong("graphs"));
+        for change in changed {
+            let _ = writeln!(text, "  {}", change.graph);
+            both(&mut text, &change.old, &change.new, "    ");
+        }
+    }
+    match &report.witness {
+        Some(Found::Witness(witness)) => {
+            let _ = writeln!(text, "{}\n{}", strong("witness"), witness_words(witness));
+            if !witness.decides {
+                both(&mut text, &witness.old, &witness.new, "// ");
+            }
+            let _ = writeln!(text, "{}", witness.test);
+        }
+        Some(other) => {
+            let _ = writeln!(text, "{}\n{}", strong("witness"), found_words(other));
+        }
+        None => {}
+    }
+    let _ = writeln!(text, "{}", summary(report));
     text
+}
+
+/// Lines that one of the two rule sets has alone.
+fn both(text: &mut String, old: &[String], new: &[String], indent: &str) {
+    for (sign, lines) in [("-", old), ("+", new)] {
+        for line in lines.iter().take(LINES_SHOWN) {
+            let _ = writeln!(text, "{indent}{sign} {line}");
+        }
+        if lines.len() > LINES_SHOWN {
+            let _ = writeln!(text, "{indent}{sign} and {} more", lines.len() - LINES_SHOWN);
+        }
+    }
+}
+
+fn witness_words(witness: &Witness) -> &'static str {
+    match witness.decides {
+        true => "// passes on the new rules, fails on the old ones",
+        false => "// no expectation can say what the two do",
+    }
+}
+
+fn found_words(found: &Found) -> String {
+    match found {
+        Found::Witness(_) => String::new(),
+        Found::NothingRuns => "  no pass that both have comes to what changed".to_owned(),
+        Found::Nothing(tried) => format!("  none found among {}", count(*tried, "graph")),
+    }
 }
 
 enum Texts<'a> {
@@ -93,33 +182,39 @@ fn pair_words(pair: &PairChange) -> String {
     format!("{} with {}: {} -> {}", pair.first, pair.second, side(&pair.old), side(&pair.new))
 }
 
-fn summary(difference: &Difference) -> String {
+fn summary(report: &Report) -> String {
+    let ran = report
+        .graphs
+        .as_ref()
+        .map(|(run, changed)| format!("; {} of {} come out otherwise", changed.len(), count(*run, "graph")));
+    format!("{}{}", changes(&report.difference), ran.unwrap_or_default())
+}
+
+fn changes(difference: &Difference) -> String {
     if difference.is_empty() {
         return "the two say the same".to_owned();
     }
     let of = |weight| difference.changes.iter().filter(|change| change.weight == weight).count();
-    let mut parts = vec![count(of(Weight::Meaning), "change")];
-    if !difference.pairs.is_empty() {
-        parts.push(match difference.pairs.len() {
-            1 => "1 pair of marks".to_owned(),
-            n => format!("{n} pairs of marks"),
-        });
-    }
-    for (weight, words) in
-        [(Weight::Level, "of levels"), (Weight::Wording, "of words"), (Weight::Tests, "of tests")]
-    {
-        if of(weight) > 0 {
-            parts.push(format!("{} {words}", of(weight)));
-        }
-    }
+    let counts = [
+        (of(Weight::Meaning), "change", "changes"),
+        (difference.pairs.len(), "pair of marks", "pairs of marks"),
+        (of(Weight::Level), "level", "levels"),
+        (of(Weight::Wording), "change of words", "changes of words"),
+        (of(Weight::Tests), "test", "tests"),
+    ];
+    let parts = counts.into_iter().filter(|(number, ..)| *number > 0);
+    let parts: Vec<String> = parts
+        .map(|(number, one, many)| format!("{number} {}", if number == 1 { one } else { many }))
+        .collect();
     let meaning = if difference.differs() { "" } else { "; the meaning is the same" };
     format!("{}{meaning}", parts.join(", "))
 }
 
 /// Lists for a pull request.
-pub fn markdown(difference: &Difference) -> String {
+pub fn markdown(report: &Report) -> String {
+    let difference = &report.difference;
     let mut text = String::from("### Change of the rules\n\n");
-    let _ = writeln!(text, "{}\n", summary(difference));
+    let _ = writeln!(text, "{}\n", summary(report));
     for (weight, title) in PARTS {
         let changes: Vec<&Change> =
             difference.changes.iter().filter(|change| change.weight == weight).collect();
@@ -156,6 +251,28 @@ pub fn markdown(difference: &Difference) -> String {
             }
             text.push('\n');
         }
+    }
+    if let Some((_, changed)) = report.graphs.as_ref().filter(|(_, changed)| !changed.is_empty()) {
+        text.push_str("**graphs**\n\n");
+        for change in changed {
+            let _ = writeln!(text, "- `{}`\n  ```diff", change.graph);
+            both(&mut text, &change.old, &change.new, "  ");
+            text.push_str("  ```\n");
+        }
+        text.push('\n');
+    }
+    match &report.witness {
+        Some(Found::Witness(witness)) => {
+            let _ = writeln!(text, "**witness**\n\n```\n{}", witness_words(witness));
+            if !witness.decides {
+                both(&mut text, &witness.old, &witness.new, "// ");
+            }
+            let _ = writeln!(text, "{}```", witness.test);
+        }
+        Some(other) => {
+            let _ = writeln!(text, "**witness**\n\n{}", found_words(other).trim_start());
+        }
+        None => {}
     }
     text
 }

@@ -22,12 +22,11 @@ pub fn exprs(what: &str, old: &Expr, new: &Expr, notes: &mut Notes) {
             cases(what, old, new, notes);
             optional(&format!("{what}, `else`"), old_else.as_ref(), new_else.as_ref(), notes);
         }
-        (ExprKind::Binary { op, .. }, ExprKind::Binary { op: other, .. })
-            if op == other && matches!(op, BinaryOp::And | BinaryOp::Or) =>
-        {
-            let (old, new) = (operands(old, *op), operands(new, *op));
+        _ if joined_by(old, new).is_some() => {
+            let op = joined_by(old, new).unwrap_or(BinaryOp::And);
+            let (old, new) = (operands(old, op), operands(new, op));
             let keys = |list: &[&Expr]| list.iter().map(|expr| print_expr(expr)).collect::<Vec<_>>();
-            let word = if *op == BinaryOp::And { "and" } else { "or" };
+            let word = if op == BinaryOp::And { "and" } else { "or" };
             for pair in align(&keys(&old), &keys(&new), |_, _| true) {
                 match pair {
                     Aligned::Same(..) => {}
@@ -93,6 +92,20 @@ fn is_structure(expr: &Expr) -> bool {
             | ExprKind::Quantifier { .. }
             | ExprKind::Binary { op: BinaryOp::And | BinaryOp::Or | BinaryOp::Coalesce, .. }
     )
+}
+
+/// The `and` or `or` whose operands the two are told by: that of both, or of one if the other is among its operands.
+fn joined_by(old: &Expr, new: &Expr) -> Option<BinaryOp> {
+    let joins = |expr: &Expr| match &*expr.kind {
+        ExprKind::Binary { op, .. } if matches!(op, BinaryOp::And | BinaryOp::Or) => Some(*op),
+        _ => None,
+    };
+    match (joins(old), joins(new)) {
+        (Some(op), Some(other)) if op == other => Some(op),
+        (Some(op), _) if operands(old, op).iter().any(|part| same_expr(part, new)) => Some(op),
+        (_, Some(op)) if operands(new, op).iter().any(|part| same_expr(part, old)) => Some(op),
+        _ => None,
+    }
 }
 
 fn operands(expr: &Expr, wanted: BinaryOp) -> Vec<&Expr> {
