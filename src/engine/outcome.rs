@@ -38,7 +38,7 @@ pub struct PlaceRef {
 pub struct Finding {
     pub pass: Sym,
     pub rule: RuleRef,
-    /// Code of a lint; `conflict` for an isolated anchor.
+    /// Code of a lint; `conflict` for what a copy answers; else the pass.
     pub code: Sym,
     pub level: Level,
     /// The reason as the rule gives it.

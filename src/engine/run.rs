@@ -19,6 +19,7 @@ use super::reach::ReachIndex;
 use super::search::{GroupVerdict, Search, Verdict};
 use crate::db::{Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labels};
+use crate::lang::Level;
 use crate::lang::eval::{
     ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject,
     Value,
@@ -36,7 +37,9 @@ pub enum Draft {
         entry: (Kind, Sym),
         places: Vec<Value>,
         message: TextId,
+        level: Option<Level>,
         help: Option<TextId>,
+        answer: Option<NodeId>,
         frame: Arc<[Value]>,
     },
     /// A chain that stopped on a node, or ran to its end (`step` is none).
@@ -324,8 +327,8 @@ impl<'db> Engine<'db> {
 
     fn report(&self, program: &Program, report: Report) {
         let Some(entry) = program.key(report.entry) else { return };
-        let Report { places, message, help, frame, .. } = report;
-        self.drafts.borrow_mut().push(Draft::Report { entry, places, message, help, frame });
+        let Report { places, message, level, help, answer, frame, .. } = report;
+        self.drafts.borrow_mut().push(Draft::Report { entry, places, message, level, help, answer, frame });
     }
 
     /// Hands a query's failure to the pass: its program is another one, so it is kept aside.

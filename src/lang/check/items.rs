@@ -207,7 +207,7 @@ impl Cx<'_> {
     }
 
     /// `error`, `warn` or `note`.
-    fn level(&mut self, name: Option<Name>) -> Level {
+    pub(super) fn level(&mut self, name: Option<Name>) -> Level {
         let Some(name) = name else { return Level::Error };
         match name.text.as_str() {
             "error" => Level::Error,

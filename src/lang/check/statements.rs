@@ -158,10 +158,13 @@ impl Cx<'_> {
             },
             StatementKind::Fail(text) => Statement::Fail(self.text(text)),
             StatementKind::Halt(text) => Statement::Halt(self.text(text)),
-            StatementKind::Report { places, message, help } => {
+            StatementKind::Report { places, message, level, help, answer } => {
                 let places = places.iter().map(|place| self.place(place)).collect();
                 let message = self.text(message);
-                Statement::Report { places, message, help: help.as_ref().map(|text| self.text(text)) }
+                let level = level.map(|level| self.level(Some(level)));
+                let help = help.as_ref().map(|text| self.text(text));
+                let answer = answer.as_ref().map(|node| self.check(node, &Ty::Node));
+                Statement::Report { places, message, level, help, answer }
             }
             StatementKind::Insert { bind, op, named, fields } => {
                 self.insert(*bind, op, named.as_ref(), fields, span)

@@ -7,6 +7,7 @@ use super::edits::attr_value;
 use super::machine::STORED;
 use super::{EntryId, Failure, Machine, Subject, Value};
 use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder};
+use crate::lang::Level;
 use crate::lang::hir::{Block, Entry, ExprId, Insert, Statement, TextId};
 use crate::lang::syntax::ast::Kind;
 
@@ -27,7 +28,11 @@ pub struct Report {
     /// Nodes, anchors, graphs.
     pub places: Vec<Value>,
     pub message: TextId,
+    /// That of the entry if none is given.
+    pub level: Option<Level>,
     pub help: Option<TextId>,
+    /// The node whose insertion answers it.
+    pub answer: Option<NodeId>,
     /// The frame of the statement, to render the texts with.
     pub frame: Arc<[Value]>,
 }
@@ -208,14 +213,18 @@ impl<'a> Machine<'a> {
                 let cause = super::Cause::Text { text: *text, frame };
                 return Err(Failure { cause, entry: Some(code.entry), places: Vec::new(), stands: true });
             }
-            Statement::Report { places, message, help } => {
+            Statement::Report { places, message, level, help, answer } => {
                 let mut values = Vec::with_capacity(places.len());
                 for &place in places {
                     values.push(self.value(code, place, base)?);
                 }
-                let frame = self.frame(code, base);
-                let (message, help) = (*message, *help);
-                self.reports.push(Report { entry: code.entry, places: values, message, help, frame });
+                let answer = match answer {
+                    Some(node) => Some(self.a_node(code, *node, base, "report")?),
+                    None => None,
+                };
+                let (entry, frame) = (code.entry, self.frame(code, base));
+                let (message, level, help) = (*message, *level, *help);
+                self.reports.push(Report { entry, places: values, message, level, help, answer, frame });
             }
             Statement::Insert(insert) => self.insert_statement(code, insert, base)?,
             Statement::Clear { subject, except } => {

@@ -53,7 +53,10 @@ impl<'a> Machine<'a> {
             Fact::GroupInputsOf | Fact::GroupOutputsOf | Fact::GroupAnchors => {
                 return self.collect(code, id, base);
             }
-            Fact::ListSkip | Fact::ListTake if Self::is_lazy(code, of) => {
+            Fact::ListSkip if Self::is_lazy(code, of) => {
+                return self.collect(code, id, base);
+            }
+            Fact::ListTake if Self::can_end_early(code, of) => {
                 return self.collect(code, id, base);
             }
             Fact::ListCount | Fact::ListIsEmpty | Fact::ListFirst | Fact::ListSame | Fact::ListLast
@@ -112,6 +115,11 @@ impl<'a> Machine<'a> {
             }
             Fact::NodeSubgraphs => Value::list(node.subgraphs.iter().map(|&g| Value::Graph(g)).collect()),
             Fact::NodeHasSubgraph => Value::Bool(node.has_subgraphs()),
+            Fact::NodeNamesSubgraph => {
+                let named =
+                    node.detail.as_ref().is_some_and(|d| d.subgraph_name.iter().any(|name| !name.is_empty()));
+                Value::Bool(named || node.has_subgraphs())
+            }
             Fact::NodeControlIn | Fact::NodeControlOut => self.control_list(fact, &Value::Node(id)),
             Fact::NodeHasControl => match self.expr(code, a, base) {
                 Value::Node(to) => {

@@ -533,6 +533,6 @@ impl Builder {
 }
 
 /// The level word behind `level`.
-fn only_word<'a>(tree: &Tree<'a>) -> Option<Tree<'a>> {
+pub fn only_word<'a>(tree: &Tree<'a>) -> Option<Tree<'a>> {
     tree.clone().into_inner().find(|word| word.as_rule() != Rule::kw_level)
 }

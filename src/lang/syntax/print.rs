@@ -334,9 +334,12 @@ impl Printer {
             }
             StatementKind::Fail(message) => format!("fail {}", text(message)),
             StatementKind::Halt(message) => format!("halt {}", text(message)),
-            StatementKind::Report { places, message, help } => {
+            StatementKind::Report { places, message, level, help, answer } => {
                 let places: Vec<String> = places.iter().map(simple).collect();
-                format!("report {} {}{}", places.join(", "), text(message), clause("help", help.as_ref()))
+                let level = level.map(|level| format!(" level {}", level.text)).unwrap_or_default();
+                let answer = worded("answered by", answer.as_ref());
+                let help = clause("help", help.as_ref());
+                format!("report {} {}{level}{help}{answer}", places.join(", "), text(message))
             }
             StatementKind::Insert { bind, op, named, fields } => {
                 let fields: Vec<String> =

@@ -378,7 +378,7 @@ fn texts_are_rendered_from_the_frame_of_their_statement() {
         vec![
             Statement::Let { local, value: out },
             Statement::Isolate { target: held, reason: Some(0) },
-            Statement::Report { places: [held].into(), message: 0, help: None },
+            Statement::Report { places: [held].into(), message: 0, level: None, help: None, answer: None },
             Statement::Fail(0),
         ]
     };
