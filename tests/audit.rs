@@ -109,14 +109,21 @@ fn reports_hold_what_they_promise() {
     let audit = Audit::of(&session, Some(Coverage { tests: 3, ..Coverage::default() }));
     let page = report::page(&audit);
     for row in &audit.entries {
-        assert!(page.contains(&format!("{} {}<small", row.entry.kind, row.entry.name.replace('"', "&quot;"))), "{}", row.entry);
+        assert!(
+            page.contains(&format!("{} {}<small", row.entry.kind, row.entry.name.replace('"', "&quot;"))),
+            "{}",
+            row.entry
+        );
     }
     assert_eq!(page.matches("data-pair=").count(), audit.marks.len() * audit.marks.len());
     for outside in ["http:", "https:", "src=", "@import", "url("] {
         assert!(!page.contains(outside), "{outside}");
     }
     let markdown = report::markdown(&audit);
-    assert!(markdown.starts_with("### Audit of the rules\n") && !markdown.contains("\n\n| ---"), "{markdown}");
+    assert!(
+        markdown.starts_with("### Audit of the rules\n") && !markdown.contains("\n\n| ---"),
+        "{markdown}"
+    );
     let json: serde_json::Value = serde_json::from_str(&report::json(&audit)).expect("JSON");
     assert_eq!(json["pairs"].as_array().map(Vec::len), Some(audit.pairs.len()));
     let human = report::human(&audit, &Human::new(Style { color: false, width: Some(100) }));

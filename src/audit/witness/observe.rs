@@ -47,6 +47,10 @@ impl Observed {
             }
             None => true,
         });
+        // What an inserted node is given is no news beside the insertion.
+        if own.iter().any(|line| !is_of_inserted(line)) {
+            own.retain(|line| !is_of_inserted(line));
+        }
         own
     }
 
@@ -58,6 +62,10 @@ impl Observed {
             _ => false,
         }
     }
+}
+
+fn is_of_inserted(line: &str) -> bool {
+    line.starts_with("sets +")
 }
 
 /// Runs a trial; none if it cannot be run at all.

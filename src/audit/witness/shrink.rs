@@ -57,11 +57,11 @@ fn smaller(trial: &Trial, mut at: usize) -> Option<Option<Trial>> {
         return Some(Some(fewer));
     }
     at -= trial.options.len();
-    if at == 0 {
-        let bare = with(edit_graphs(snapshot));
-        return Some(Some(bare));
+    match at {
+        0 => return Some(numbered(snapshot).map(with)),
+        1 => return Some(plain_graphs(snapshot).map(with)),
+        _ => at -= 2,
     }
-    at -= 1;
     for &id in &ids {
         let node = snapshot.node(id);
         if let Some((key, _)) = node.attrs.entries().get(at) {
@@ -120,18 +120,42 @@ fn update(snapshot: &Snapshot, id: NodeId, change: impl FnOnce(&mut crate::graph
     edit.finish(snapshot)
 }
 
+/// Nodes with the numbers that a file gives them which does not say.
+fn numbered(snapshot: &Snapshot) -> Option<Snapshot> {
+    let ids: Vec<NodeId> = snapshot.all_nodes(GraphId::ROOT);
+    let is_so = ids.iter().zip(0..).all(|(id, number)| snapshot.topo_id(*id) == number);
+    if is_so {
+        return None;
+    }
+    let mut edit = snapshot.edit();
+    for (id, number) in ids.into_iter().zip(0..) {
+        edit.set_topo_id(id, number);
+    }
+    Some(edit.finish(snapshot))
+}
+
 /// Graphs and the model without what they say of themselves.
-fn edit_graphs(snapshot: &Snapshot) -> Snapshot {
+fn plain_graphs(snapshot: &Snapshot) -> Option<Snapshot> {
+    let graphs: Vec<GraphId> = std::iter::once(GraphId::ROOT).chain(snapshot.registry()).collect();
+    let says = |graph: &GraphId| {
+        let info = snapshot.graph(*graph);
+        !info.attrs.entries().is_empty()
+            || !info.inputs.is_empty()
+            || !info.outputs.is_empty()
+            || !info.extra.is_empty()
+    };
+    if !graphs.iter().any(says) && *snapshot.model() == Default::default() {
+        return None;
+    }
     let mut edit = snapshot.edit();
     edit.update_model(|model| *model = Default::default());
-    let graphs: Vec<GraphId> = std::iter::once(GraphId::ROOT).chain(snapshot.registry()).collect();
     for graph in graphs {
         edit.update_graph(graph, |info| {
             info.attrs = Default::default();
             (info.inputs, info.outputs, info.extra) = (Arc::from([]), Arc::from([]), Default::default());
         });
     }
-    edit.finish(snapshot)
+    Some(edit.finish(snapshot))
 }
 
 fn plain(snapshot: &Snapshot, id: NodeId) -> Option<Snapshot> {

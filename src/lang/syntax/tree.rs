@@ -125,9 +125,12 @@ pub fn statement_parts(statement: &Statement) -> Parts<'_> {
         StatementKind::Unite { anchor, with } => parts("unite", [anchor, with]),
         StatementKind::Fail(message) => Parts { texts: vec![("fail", message)], ..parts("fail", []) },
         StatementKind::Halt(message) => Parts { texts: vec![("halt", message)], ..parts("halt", []) },
-        StatementKind::Report { places, message, help } => Parts {
+        StatementKind::Report { places, message, help, level, answer } => Parts {
             texts: [("report", message)].into_iter().chain(help.iter().map(|t| ("help", t))).collect(),
-            ..parts("report", places)
+            ..parts(
+                format!("report{} {}", optional("level", level.as_ref()), answer.is_some()),
+                places.iter().chain(answer),
+            )
         },
         StatementKind::Insert { bind, op, named, fields } => {
             let words: Vec<&str> = fields.iter().map(|(name, _)| word(name)).collect();
