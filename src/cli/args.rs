@@ -50,6 +50,10 @@ pub enum Command {
     Fmt(FmtArgs),
     /// Point out what is allowed in rules and still most likely a slip
     Lint(LintArgs),
+    /// Tell what the rules say, what they lack, and what of them can never happen
+    Audit(AuditArgs),
+    /// Tell what a change of the rules changes: 0 nothing, 1 something, 2 rules that cannot be used
+    Diff(DiffArgs),
     /// Show the entries of the rules
     #[command(subcommand)]
     Rules(RulesCommand),
@@ -210,6 +214,74 @@ pub struct LintArgs {
     pub format: OutputFormat,
     #[command(flatten)]
     pub rules: RuleArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AuditFormat {
+    /// Tables for a terminal
+    Human,
+    /// Everything, as one object
+    Json,
+    /// One page that needs nothing beside it
+    Html,
+    /// Tables for a pull request
+    Md,
+}
+
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// Graphs, rule files with tests, cases (`NAME.json`), or directories of the last two: what they reach is counted
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = AuditFormat::Human, value_name = "FORM")]
+    pub format: AuditFormat,
+    /// Where to write; `-` is standard output
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Exit with 1 if there are warnings
+    #[arg(long)]
+    pub strict: bool,
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// Text for a terminal
+    Human,
+    /// Everything, as one object
+    Json,
+    /// Lists for a pull request
+    Md,
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// Rules before: a directory, a file, or `REVISION:PATH` of the git repository here
+    #[arg(value_name = "OLD")]
+    pub old: String,
+    /// Rules after
+    #[arg(value_name = "NEW")]
+    pub new: String,
+    /// Also run both on these graphs, cases and tests, and tell what comes out otherwise
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub graphs: Vec<PathBuf>,
+    /// Search for a small graph on which the two disagree, and print it as a test
+    #[arg(long)]
+    pub witness: bool,
+    /// Search for this long
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, requires = "witness")]
+    pub seconds: u64,
+    /// Search through this many graphs, however long it takes
+    #[arg(long, value_name = "N", requires = "witness", conflicts_with = "seconds")]
+    pub tries: Option<usize>,
+    /// Another number searches in another order
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "witness")]
+    pub seed: u64,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = DiffFormat::Human, value_name = "FORM")]
+    pub format: DiffFormat,
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,9 +8,12 @@
 //! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`], [`fmt`], [`lint`] do the commands through [`session`].
 
 mod args;
+mod audit;
 pub mod cases;
 mod desk;
 mod fmt;
+mod diff;
+mod git;
 mod input;
 mod inspect;
 mod lint;
@@ -90,6 +93,8 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
         Command::Test(args) => tests::test(&args, desk, connect),
         Command::Fmt(args) => fmt::fmt(&args, desk),
         Command::Lint(args) => lint::lint(&args, desk),
+        Command::Audit(args) => audit::audit(&args, desk, connect),
+        Command::Diff(args) => diff::diff(&args, desk, connect),
         Command::Rules(RulesCommand::List { kind, format, rules }) => {
             rules::list(kind.as_deref(), format, &rules, desk, connect)
         }

@@ -93,6 +93,21 @@ pub struct Loaded {
 impl Loaded {
     /// Takes rules; their warnings are reported, their errors end the command.
     pub fn new(sources: RuleSources, desk: &mut Desk<'_, '_>, connect: &Connect) -> Result<Loaded, Stop> {
+        let loaded = Loaded::unchecked(sources, connect);
+        loaded.report(&loaded.engine.diagnostics(), desk)?;
+        Ok(loaded)
+    }
+
+    /// Takes rules of which only errors, which end the command, are news.
+    pub fn silent(sources: RuleSources, desk: &mut Desk<'_, '_>, connect: &Connect) -> Result<Loaded, Stop> {
+        let loaded = Loaded::unchecked(sources, connect);
+        let mut complaints = loaded.engine.diagnostics();
+        complaints.retain(|found| found.diagnostic.level == Level::Error);
+        loaded.report(&complaints, desk)?;
+        Ok(loaded)
+    }
+
+    fn unchecked(sources: RuleSources, connect: &Connect) -> Loaded {
         let engine = connect(sources.clone());
         let entries = engine.entries();
         let mut texts = Rules::default();
@@ -105,9 +120,7 @@ impl Loaded {
             .iter()
             .map(|(path, text, _)| (path.clone(), Arc::new(Source::new(path.clone(), text.clone()))))
             .collect();
-        let loaded = Loaded { sources, engine, entries, texts, files };
-        loaded.report(&loaded.engine.diagnostics(), desk)?;
-        Ok(loaded)
+        Loaded { sources, engine, entries, texts, files }
     }
 
     /// Reports complaints about rules; errors among them end the command.

@@ -152,6 +152,10 @@ impl Engine for Fake {
 
     fn start_coverage(&mut self) {}
 
+    fn audit(&self, coverage: Option<crate::audit::Coverage>) -> crate::audit::Audit {
+        crate::audit::Audit { coverage, ..crate::audit::Audit::default() }
+    }
+
     fn coverage(&self) -> Vec<CoverageRow> {
         let row = |name: &str, branch: Option<&str>, reached| CoverageRow {
             kind: Kind::Checker,

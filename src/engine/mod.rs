@@ -22,5 +22,8 @@ mod session;
 mod sides;
 mod testing;
 
+pub use pairs::{Class, PairTable};
+pub use queries::pair_table;
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};
-pub use testing::{Case, CaseEnd, CoverageRow, TestOutcome};
+pub use sides::children;
+pub use testing::{Case, CaseEnd, CoverageRow, TestGraph, TestOutcome};

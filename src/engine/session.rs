@@ -147,7 +147,7 @@ impl Session {
     }
 
     /// A session over the same files with these options and this environment, and with no others.
-    pub(super) fn bench(
+    pub(crate) fn bench(
         &self,
         given: BTreeMap<String, String>,
         environment: BTreeMap<String, String>,
@@ -162,6 +162,11 @@ impl Session {
 
     pub fn database(&self) -> &Database {
         &self.db
+    }
+
+    /// The rule set as the queries know it.
+    pub fn rule_set(&self) -> RuleSet {
+        self.rules
     }
 
     /// Replaces the text of a file. An equal text changes nothing.
@@ -379,7 +384,7 @@ impl Session {
     }
 
     /// The pipeline that says it is the default, or else the first that is no step of another one.
-    fn default_pipeline(&self) -> Option<Sym> {
+    pub fn default_pipeline(&self) -> Option<Sym> {
         let live = db::live(&self.db, self.rules);
         let entry = |name| db::entry(&self.db, self.rules, EntryName::new(&self.db, Kind::Pipeline, name));
         let mut inner = std::collections::HashSet::new();

@@ -27,6 +27,17 @@ pub fn print_item(item: &Item) -> String {
     printer.out
 }
 
+/// The statements of a block, each with its inner ones on lines of its own.
+pub fn print_block(block: &Block) -> Vec<String> {
+    let print = |statement: &Statement| {
+        let mut printer = Printer::default();
+        printer.statement(statement);
+        printer.out.truncate(printer.out.trim_end().len());
+        printer.out
+    };
+    block.statements.iter().map(print).collect()
+}
+
 /// The word that an item of this kind begins with.
 pub fn keyword(kind: Kind) -> &'static str {
     match kind {
@@ -529,7 +540,8 @@ fn set_term(term: &SetTerm) -> String {
     }
 }
 
-fn place_word(place: AttrPlace) -> &'static str {
+/// As a declaration writes it.
+pub fn place_word(place: AttrPlace) -> &'static str {
     match place {
         AttrPlace::Node => "node",
         AttrPlace::Graph => "graph",
@@ -538,7 +550,8 @@ fn place_word(place: AttrPlace) -> &'static str {
     }
 }
 
-fn attr_type(ty: AttrType) -> &'static str {
+/// As a declaration writes it.
+pub fn attr_type(ty: AttrType) -> &'static str {
     match ty {
         AttrType::Bool => "bool",
         AttrType::OptBool => "bool?",
@@ -554,7 +567,8 @@ fn attr_type(ty: AttrType) -> &'static str {
     }
 }
 
-fn option_type(ty: &OptionType) -> String {
+/// As a declaration writes it.
+pub fn option_type(ty: &OptionType) -> String {
     match ty {
         OptionType::Bool => "bool".to_owned(),
         OptionType::Int => "int".to_owned(),
