@@ -1,9 +1,12 @@
-//! The shipped passes keep values: after them, in whatever order the graph runs, every operator reads what it was meant to read.
+//! The shipped passes keep values: after them, in whatever order the graph runs, every operator reads what it was meant to read, and
+//! variables end as they were meant to.
 //!
 //! A small machine that knows no rule runs graphs in all topological orders: with the memory of the device, and as they are meant.
 //! Left out are graphs that already mean nothing definite: unordered accesses to one tensor, one of them a declared write (the lint's
-//! business), and declared writes to a tensor other than a variable or an input that somebody still reads (readwrite 3.5 lets
-//! them pass).
+//! business), and declared writes to a tensor other than a variable that somebody still reads (readwrite 3.5 lets them pass). Not
+//! sketched are broadcasts, whose write-back is an operator more.
+//!
+//! `ANCHORWATCH_SOUNDNESS=N` looks at N times as many sketches, from seeds of their own.
 
 #[path = "memory/cells.rs"]
 mod cells;
@@ -11,156 +14,217 @@ mod cells;
 mod machine;
 #[path = "memory/sketch.rs"]
 mod sketch;
+#[path = "memory/soundness.rs"]
+mod soundness;
 
 use std::cell::Cell;
 
-use anchorwatch::engine::{Request, RuleSources, Session};
+use anchorwatch::engine::{RuleSources, Session};
 use anchorwatch::format::notation;
-use anchorwatch::graph::{GraphId, Snapshot, Sym};
-use cells::Semantics;
-use machine::{Behaviour, Choice, Machine, RUBBISH};
+use anchorwatch::graph::{GraphId, Snapshot};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::TestCaseError;
 use sketch::{Palette, Sketch, sketches};
+use soundness::{ALL, Fault, LAYERS, faults, generous, ge, meaning, parse, run, runner, samples, told};
 
-/// What went wrong in some order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fault {
-    /// An input reads what another operator left behind.
-    Rubbish,
-    /// Somebody writes a constant.
-    Constant,
-    /// An input reads another value than it was meant to.
-    OtherValue,
-    /// A variable ends with another value.
-    Kept,
-}
-
-fn parse(text: &str) -> Snapshot {
-    let (graph, errors) = notation::parse(text);
-    assert!(errors.is_empty(), "{text}\n{errors:?}");
-    graph.expect("a graph")
-}
-
-/// What the graph is meant to do, if that is definite, for each way through its calls.
-fn meaning(graph: &Snapshot) -> Option<Vec<(Choice, Behaviour)>> {
-    let ways = machine::choices(graph).into_iter().map(|choice| {
-        let machine = Machine::new(graph, Semantics::Value, &choice);
-        let meant = machine.run();
-        let handed = Machine::new(graph, Semantics::Handed, &choice).run();
-        let definite = meant.reads.values().chain(meant.kept.values()).all(|values| values.len() == 1);
-        let same = meant.reads == handed.reads && meant.kept == handed.kept;
-        let own = machine.reads_what_is_meant(&meant);
-        (definite && same && own).then_some((choice, meant))
+/// The limits of the specification that sketches run into. Told by `known_limits`.
+fn is_excused(fault: Fault, before: &Snapshot, after: &Snapshot, steps: &[&str]) -> bool {
+    // R15: the only user of a variable may overwrite it, if it does not say so (`hccl_memcpy` looks at those that do).
+    let nodes = before.all_nodes(GraphId::ROOT);
+    let silent = nodes.iter().any(|&node| {
+        cells::is(before, node, &cells::LOOPS) || cells::inputs(before, node).iter().any(|&i| cells::special(before, i))
     });
-    ways.collect()
-}
-
-fn faults(graph: &Snapshot, meant: &[(Choice, Behaviour)]) -> Vec<(Fault, String)> {
-    let mut faults: Vec<(Fault, String)> = Vec::new();
-    for (choice, meant) in meant {
-        let machine = Machine::new(graph, Semantics::Memory, choice);
-        let done = machine.run();
-        assert_eq!(done.reads.keys().collect::<Vec<_>>(), meant.reads.keys().collect::<Vec<_>>(), "only copies come and go");
-        if machine.writes_constant() {
-            faults.push((Fault::Constant, "a constant is written".to_owned()));
-        }
-        for (place, values) in &done.reads {
-            if *values != meant.reads[place] {
-                let fault = if values.contains(&RUBBISH) { Fault::Rubbish } else { Fault::OtherValue };
-                faults.push((fault, format!("{}:{}", place.0, place.1)));
-            }
-        }
-        let kept = done.kept.iter().filter(|(variable, values)| **values != meant.kept[*variable]);
-        faults.extend(kept.map(|(variable, _)| (Fault::Kept, variable.clone())));
-    }
-    faults.sort();
-    faults.dedup();
-    faults
-}
-
-/// The graph after these steps. Nothing may fail.
-fn run(session: &Session, graph: &Snapshot, steps: &[&str]) -> Snapshot {
-    let steps = steps.iter().map(|step| Sym::new(step)).collect();
-    let request = Request { graph: GraphId::ROOT, node: None, steps, sort: false };
-    let outcome = session.run(graph, &request).expect("the rules have no errors");
-    assert_eq!(outcome.failures().count(), 0, "{:?}", outcome.failures().next());
-    outcome.after
-}
-
-fn runner(cases: u32) -> TestRunner {
-    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
-}
-
-const LAYERS: &[&str] = &["rw", "layout"];
-const ALL: &[&str] = &["inner_identity_add", "identity", "hccl_memcpy", "identity", "inner_identity_delete", "hccl_continuous", "subgraph", "rw", "layout"];
-
-fn shipped() -> RuleSources {
-    let Ok(dir) = std::env::var("RULES") else { return RuleSources::shipped() };
-    let mut files = Vec::new();
-    for f in std::fs::read_dir(dir).unwrap() {
-        let p = f.unwrap().path();
-        files.push((format!("rules/{}", p.file_name().unwrap().to_str().unwrap()), std::fs::read_to_string(&p).unwrap(), false));
-    }
-    files.sort();
-    RuleSources { files }
-}
-
-/// A copy that no pass looks at (readwrite 12.11) has several readers, one of which works in it.
-fn crowded_copy(graph: &Snapshot) -> bool {
-    graph.all_nodes(GraphId::ROOT).into_iter().any(|node| {
-        let readers: Vec<_> = graph.consumers(node.output(0)).collect();
-        cells::flag(graph, node, "_cannot_be_deleted")
+    let alone = fault == Fault::Kept && (silent || steps == LAYERS);
+    // Readwrite 12.11: no copy is put behind a copy that must stay.
+    let crowded = after.all_nodes(GraphId::ROOT).into_iter().any(|node| {
+        let readers: Vec<_> = after.consumers(node.output(0)).collect();
+        cells::flag(after, node, "_cannot_be_deleted")
             && readers.len() > 1
-            && readers.iter().any(|&reader| cells::spoils(graph, reader))
-    })
+            && readers.iter().any(|&reader| cells::special(after, reader))
+    });
+    alone || crowded
 }
 
-fn hunt(palette: Palette, steps: &[&str]) {
-    let session = Session::new(shipped());
-    let cases = std::env::var("CASES").map_or(300, |c| c.parse().unwrap());
-    let definite = Cell::new(0);
-    let seed: u8 = std::env::var("SEED").map_or(0, |c| c.parse().unwrap());
-    let wrong = Cell::new(0);
-    let property = |sketch: Sketch| {
+fn keeps_values(palette: Palette, steps: &[&str]) {
+    let session = Session::new(RuleSources::shipped());
+    let (seen, definite, excused) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let property = |sketch: Sketch| -> Result<(), TestCaseError> {
         let text = sketch.notation();
         let graph = parse(&text);
+        seen.set(seen.get() + 1);
         let Some(meant) = meaning(&graph) else { return Ok(()) };
         definite.set(definite.get() + 1);
-        if !faults(&graph, &meant).is_empty() {
-            wrong.set(wrong.get() + 1);
-        }
-        let after = run(&session, &graph, steps);
+        let after = run(&session, &graph, steps).map_err(|failure| TestCaseError::fail(format!("{failure}\n{text}")))?;
         let mut faults = faults(&after, &meant);
-        if crowded_copy(&after) { return Ok(()); }
-        if steps == LAYERS || text.contains("_special") || text.contains("While") { faults.retain(|f| f.0 != Fault::Kept); }
+        let all = faults.len();
+        faults.retain(|(fault, _)| !is_excused(*fault, &graph, &after, steps));
+        excused.set(excused.get() + usize::from(all > 0 && faults.is_empty()));
         prop_assert!(faults.is_empty(), "{:?} in\n{}which becomes\n{}", faults, text, notation::print(&after));
         Ok(())
     };
-    let config = ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 4000, ..ProptestConfig::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]));
-    let found = runner.run(&sketches(palette), property);
-    println!("{} of {cases} definite, {} wrong before", definite.get(), wrong.get());
-    if let Err(found) = found {
+    if let Err(found) = runner(400 * generous(), 0).run(&sketches(palette), property) {
         panic!("{found}");
     }
+    let (seen, definite, excused) = (seen.get(), definite.get(), excused.get());
+    assert!(definite * 2 > seen, "{definite} of {seen} mean something definite");
+    assert!(excused * 8 < definite, "{excused} of {definite} are excused");
 }
 
 #[test]
-fn flat() {
-    hunt(Palette::default(), LAYERS);
+fn the_two_layers_keep_values() {
+    keeps_values(Palette::default(), LAYERS);
 }
+
 #[test]
-fn copies() {
-    hunt(Palette { copies: true, ..Palette::default() }, LAYERS);
+fn the_two_layers_keep_values_beside_copies_and_views() {
+    keeps_values(Palette { copies: true, ..Palette::default() }, LAYERS);
 }
+
 #[test]
-fn copies_all() {
-    hunt(Palette { copies: true, blocks: true, ..Palette::default() }, ALL);
+fn all_passes_keep_values() {
+    keeps_values(Palette { copies: true, blocks: true, ..Palette::default() }, ALL);
 }
+
 #[test]
-fn calls_all() {
-    hunt(Palette { copies: true, blocks: true, calls: true, ..Palette::default() }, ALL);
+fn all_passes_keep_values_in_calls() {
+    keeps_values(Palette { copies: true, blocks: true, calls: true, ..Palette::default() }, ALL);
+}
+
+/// What the properties cannot see if sketches are harmless: most must go wrong without copies, in each way.
+#[test]
+fn without_the_passes_many_sketches_go_wrong() {
+    let samples = samples(300, Palette { copies: true, blocks: true, calls: true, ..Palette::default() });
+    assert!(samples.len() > 150, "most sketches mean something definite: {}", samples.len());
+    let all: Vec<Vec<(Fault, String)>> = samples.iter().map(|sample| faults(&sample.graph, &sample.meant)).collect();
+    let with = |fault: Fault| all.iter().filter(|faults| faults.iter().any(|(f, _)| *f == fault)).count();
+    let wrong = all.iter().filter(|faults| !faults.is_empty()).count();
+    assert!(wrong * 2 > samples.len(), "{wrong} of {}", samples.len());
+    for fault in [Fault::Rubbish, Fault::Constant, Fault::OtherValue, Fault::Kept] {
+        assert!(with(fault) * 20 > samples.len(), "{fault:?}: {} of {}", with(fault), samples.len());
+    }
+}
+
+/// Unordered accesses are left out of the properties, since the lint tells of them.
+#[test]
+fn sketches_whose_meaning_depends_on_the_order_are_told() {
+    let session = Session::new(RuleSources::shipped());
+    let mut seen = 0;
+    for graph in soundness::graphs(300, Palette::default()) {
+        let choice = machine::Choice::new();
+        let meant = machine::Machine::new(&graph, cells::Semantics::Value, &choice).run();
+        // The lint looks at one anchor at a time, so not at a tensor that was handed on in place.
+        if meant.reads.values().any(|values| values.len() > 1) && !hands_on_and_writes_again(&graph) {
+            assert!(told(&session, &graph), "{}", notation::print(&graph));
+            seen += 1;
+        }
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+/// Some result of a declared write has a reader, so that one tensor has two anchors.
+fn hands_on_and_writes_again(graph: &Snapshot) -> bool {
+    graph.list(GraphId::ROOT).any(|id| {
+        cells::written_input(graph, id.output(0)).is_some() && graph.consumers(id.output(0)).next().is_some()
+    })
+}
+
+/// What goes wrong in one graph under the shipped rules and as the reference compiler does it.
+fn both(text: &str, steps: &[&str]) -> (Vec<Fault>, Vec<Fault>) {
+    let graph = parse(text);
+    let meant = meaning(&graph).expect("all is in order");
+    let under = |session: &Session| {
+        let after = run(session, &graph, steps).expect("no failure");
+        let mut kinds: Vec<Fault> = faults(&after, &meant).into_iter().map(|(fault, _)| fault).collect();
+        kinds.dedup();
+        kinds
+    };
+    let mut session = Session::new(RuleSources::shipped());
+    let sound = under(&session);
+    ge(&mut session);
+    (sound, under(&session))
+}
+
+/// Each deviation from the reference compiler cures what is wrong there.
+#[test]
+fn what_the_reference_lets_pass_is_cured() {
+    let write = "-> ref: float32[1]";
+    let mutable = "{ _input_mutable = true }";
+    let copied = format!("d: Data\nx: Relu(d)\nc: Identity(x)\nw: Assign(ref=c, value=d) {write}\nr: Relu(x) ^w\nno: NetOutput(r)");
+    let cases: [(&str, String, &[&str], Fault); 9] = [
+        ("R18", format!("v: Variable\nw: Assign(ref=v, value=v) {write}\nuse: HcomAllReduce(v, w) {mutable}\nno: NetOutput(use)"), LAYERS, Fault::OtherValue),
+        ("R19, a writer", copied, LAYERS, Fault::OtherValue),
+        ("R19, a reader", format!("v: Variable\nc: Identity(v)\nz: Relu(c)\nw: ScatterUpdate(var=v, updates=z) -> var: float32[1]\nl: Add(c, w)\nno: NetOutput(l)"), LAYERS, Fault::OtherValue),
+        ("R20", format!("d: Data\nx: Relu(d)\nc: Reshape(x)\na: Sum(c) {mutable}\nr: Relu(x) ^a\nno: NetOutput(r)"), LAYERS, Fault::Rubbish),
+        ("R21, the order", format!("d: Data\na: HcomAllReduce(d) {mutable}\nb: HcomAllReduce(d) {mutable}\nno: NetOutput(a, b)"), &["hccl_memcpy", "rw", "layout"], Fault::Rubbish),
+        ("R21, a view", format!("d: Data\nx: Relu(d)\na: HcomAllReduce(x) {mutable}\nc: Reshape(x)\nr: Relu(c) ^a\nno: NetOutput(r)"), &["hccl_memcpy", "rw", "layout"], Fault::Rubbish),
+        ("R22", format!("d: Data\nw: While(d) {{\n subgraph cond {{\n  c: Data(_) {{ _parent_node_index = 0 }}\n  l: Less(c)\n  cn: NetOutput(l)\n }}\n subgraph body {{\n  b: Data(_) {{ _parent_node_index = 0 }}\n  r: Relu(b)\n  n: NetOutput(r) {{ in0._parent_node_index = 0 }}\n }}\n}}\na: Sum(w) {mutable}\nr2: Relu(w) ^a\nno: NetOutput(r2)"), LAYERS, Fault::Rubbish),
+        ("R23", "d: Data\nw: While(d) {\n subgraph cond {\n  c: Data(_) { _parent_node_index = 0 }\n  l: Less(c)\n  cn: NetOutput(l)\n }\n subgraph body {\n  b: Data(_) { _parent_node_index = 0 }\n  k: Const\n  r: Relu(b)\n  n: NetOutput(k) { in0._parent_node_index = 0 }\n }\n}\nno: NetOutput(w)".to_owned(), ALL, Fault::OtherValue),
+        ("R24", format!("v: Variable\nd: Data\np: PartitionedCall(v, d) {{\n subgraph called {{\n  x: Data(_) {{ _parent_node_index = 0 }}\n  y: Data(_) {{ _parent_node_index = 1 }}\n  w: Assign(ref=x, value=y) {write}\n  g: HcomAllGather(x, y) ^w {{ continuous_input = true }}\n  n: NetOutput(g) {{ in0._parent_node_index = 0 }}\n }}\n}}\nno: NetOutput(p)"), ALL, Fault::Kept),
+    ];
+    for (key, text, steps, fault) in cases {
+        let (sound, ge) = both(&text, steps);
+        assert_eq!(sound, [], "{key}\n{text}");
+        assert!(ge.contains(&fault), "{key}: the reference does nothing wrong: {ge:?}\n{text}");
+    }
+}
+
+/// What the specification wants the passes to let pass. When one of these no longer holds, it need no longer be excused.
+#[test]
+fn known_limits() {
+    let found = |text: &str, steps: &[&str]| both(text, steps).0.first().copied();
+    let special = "{ in0._special_input_size = 1 }";
+    // R15: the only user of a variable.
+    assert_eq!(found(&format!("v: Variable\nd: Data\nf: Foo(v, d) {special}\nno: NetOutput(f)"), ALL), Some(Fault::Kept));
+    // Readwrite 12.11: a copy that must stay is no producer.
+    let kept = format!("d: Data\nc: Identity(d) {{ _cannot_be_deleted = true }}\nf: Foo(c, d) {special}\nr: Relu(c) ^f\nno: NetOutput(r)");
+    assert_eq!(found(&kept, LAYERS), Some(Fault::Rubbish));
+    // R14: neither is an input of a subgraph; working memory has no pass of its own.
+    let inner = format!("d: Data\nx: Relu(d)\np: PartitionedCall(x) {{\n subgraph called {{\n  y: Data(_) {{ _parent_node_index = 0 }}\n  f: Foo(y) {special}\n  r: Relu(y) ^f\n  n: NetOutput(r) {{ in0._parent_node_index = 0 }}\n }}\n}}\nno: NetOutput(p)");
+    assert_eq!(found(&inner, ALL), Some(Fault::Rubbish));
+}
+
+/// The machine itself, by hand.
+#[test]
+fn the_machine_sees_who_reads_what() {
+    let seen = |text: &str| {
+        let graph = parse(text);
+        meaning(&graph).map(|meant| faults(&graph, &meant))
+    };
+    let mutable = "{ _input_mutable = true }";
+    let late = format!("d: Data\nx: Relu(d)\na: Sum(x) {mutable}\nr: Relu(x)ORDER\nno: NetOutput(r)\n");
+    let places = |fault: Fault, places: &[&str]| {
+        Some(places.iter().map(|place| (fault, (*place).to_owned())).collect::<Vec<_>>())
+    };
+    let fine = || places(Fault::Rubbish, &[]);
+    // Later readers read rubbish, so what they compute is another value; earlier ones do not.
+    let after = seen(&late.replace("ORDER", " ^a")).expect("definite");
+    assert_eq!(after, [(Fault::Rubbish, "r:0".into()), (Fault::OtherValue, "no:0".into())]);
+    let before = late.replace("ORDER", "").replace(&format!("(x) {mutable}"), &format!("(x) ^r {mutable}"));
+    assert_eq!(seen(&before), fine());
+    // One of two inputs is overwritten first; the variable stays rubbish.
+    let twice = seen(&format!("v: Variable\na: Sum(v, v) {mutable}")).expect("definite");
+    assert_eq!(twice, [(Fault::Rubbish, "a:1".into()), (Fault::Kept, "v".into())]);
+    // A write to a variable is seen by those behind it; without an order nothing is definite.
+    let write = "v: Variable\nw: Assign(ref=v, value=v) -> ref: float32[1]\n";
+    assert_eq!(seen(&format!("{write}r: Relu(v) ^w")), fine());
+    assert_eq!(seen(&format!("{write}r: Relu(v)")), None);
+    // A result is looked at when all is over.
+    let end = format!("d: Data\nx: Relu(d)\nno: NetOutput(x)\na: Sum(x) ^no {mutable}");
+    assert_eq!(seen(&end), places(Fault::Rubbish, &["no:0"]));
+    let constant = seen("c: Const\nd: Data\nw: Assign(ref=c, value=d) -> ref: float32[1]\n");
+    assert_eq!(constant, places(Fault::Constant, &["a constant is written"]));
+    // Both branches of a call give their results in one place: here in that of an input, which another operator still reads.
+    let branches = "d: Data\nx: Relu(d)\nf: If(d, x) {
+        subgraph yes {\n y: Data(_) { _parent_node_index = 1 }\n yn: NetOutput(y) { in0._parent_node_index = 0 }\n }
+        subgraph otherwise {\n z: Data(_) { _parent_node_index = 1 }\n r: Relu(z)\n zn: NetOutput(r) { in0._parent_node_index = 0 }\n }
+        }\nl: Relu(x) ^f\nno: NetOutput(f, l)";
+    let found = seen(branches).expect("definite");
+    assert_eq!(found.first(), Some(&(Fault::OtherValue, "l:0".into())), "{found:?}");
+    // The second turn of a loop reads what the first has made of both values: two that change places need room.
+    let swap = "d: Data\ne: Data\nw: While(d, e) {
+        subgraph cond {\n c: Data(_) { _parent_node_index = 0 }\n l: Less(c)\n cn: NetOutput(l)\n }
+        subgraph body {\n a: Data(_) { _parent_node_index = 0 }\n b: Data(_) { _parent_node_index = 1 }
+        n: NetOutput(b, a) { in0._parent_node_index = 0, in1._parent_node_index = 1 }\n }
+        }\nno: NetOutput(w:0, w:1)";
+    assert!(!seen(swap).expect("definite").is_empty());
 }

@@ -92,10 +92,14 @@ pub fn called_input(graph: &Snapshot, data: NodeId) -> Option<Input> {
     ((index as usize) < graph.node(call).inputs.len()).then(|| call.input(index))
 }
 
+/// The input is working memory.
+pub fn special(graph: &Snapshot, input: Input) -> bool {
+    input_number(graph, input, "_special_input_size").is_some_and(|size| size > 0)
+}
+
 /// The node overwrites this input for its own use.
 pub fn spoils(graph: &Snapshot, input: Input) -> bool {
-    flag(graph, input.node, "_input_mutable")
-        || input_number(graph, input, "_special_input_size").is_some_and(|size| size > 0)
+    flag(graph, input.node, "_input_mutable") || special(graph, input)
 }
 
 /// The input that an operator hands on in place under its name.
