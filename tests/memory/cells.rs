@@ -115,6 +115,17 @@ pub fn is_view(graph: &Snapshot, output: Output) -> bool {
     is(graph, output.node, &["Reshape"]) && output.index == 0
 }
 
+/// The input that the attributes of a node say the output lies in.
+fn reused_input(graph: &Snapshot, output: Output) -> Option<u32> {
+    let node = output.node;
+    let tight = flag(graph, node, "_no_padding_continuous_input") || flag(graph, node, "_no_padding_continuous_output");
+    let desc = &graph.node(node).outputs.get(output.index as usize)?.desc;
+    if desc.reuse_input {
+        return desc.reuse_input_index.try_into().ok();
+    }
+    (tight && flag(graph, node, "_output_reuse_input")).then_some(0)
+}
+
 /// The cells of all outputs.
 pub struct Cells {
     of: BTreeMap<Output, usize>,
@@ -171,7 +182,11 @@ fn beside_in_memory(graph: &Snapshot, output: Output) -> Vec<Output> {
         (is(graph, node, &LOOPS) && (index as usize) < graph.node(node).inputs.len()).then(|| node.input(index))
     };
     let view = || is_view(graph, output).then(|| node.input(0));
-    let one = written_input(graph, output).or_else(view).or_else(same_index).or_else(|| called_input(graph, node));
+    let reused = || {
+        let index = reused_input(graph, output)?;
+        ((index as usize) < graph.node(node).inputs.len()).then(|| node.input(index))
+    };
+    let one = written_input(graph, output).or_else(view).or_else(reused).or_else(same_index).or_else(|| called_input(graph, node));
     let inner = graph.node(node).subgraphs.iter().filter_map(|&sub| inner_result(graph, sub, output.index));
     one.and_then(at).into_iter().chain(inner).collect()
 }

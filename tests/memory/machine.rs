@@ -143,7 +143,7 @@ impl<'g> Machine<'g> {
         if let Some(call) = call.filter(|_| is(graph, node, &["NetOutput"])) {
             let outputs = (0..graph.node(call).outputs.len() as u32).map(|index| call.output(index));
             let given = outputs.filter_map(|o| Some((cells::inner_result(graph, graph.node(node).graph, o.index)?, o)));
-            return self.moves(after, &given.collect::<Vec<_>>(), call, turn);
+            return self.moves(after, &given.collect::<Vec<_>>(), turn);
         }
         if call.is_some() && is(graph, node, &["Data"]) || is(graph, node, &["Reshape", "Shape", "Rank", "NoOp"]) {
             return after;
@@ -153,7 +153,7 @@ impl<'g> Machine<'g> {
             () if is(graph, node, &["NetOutput"]) => Kind::Output,
             () => Kind::Operator,
         };
-        let mut reads: Vec<Read> = inputs(graph, node).into_iter().map(|input| self.read(input, turn)).collect();
+        let mut reads: Vec<Read> = inputs(graph, node).into_iter().filter_map(|input| self.read(input, turn)).collect();
         if kind != Kind::Copy {
             // What is overwritten may be overwritten before the rest is read.
             reads.sort_by_key(|read| !read.spoils);
@@ -168,14 +168,15 @@ impl<'g> Machine<'g> {
         1 << (self.steps.len() - 1)
     }
 
-    fn read(&self, input: Input, turn: &str) -> Read {
-        let producer = self.graph.producer(input).expect("inputs are connected");
-        Read {
+    /// None if nothing feeds the input.
+    fn read(&self, input: Input, turn: &str) -> Option<Read> {
+        let producer = self.graph.producer(input)?;
+        Some(Read {
             cell: self.cells.at(producer),
             input: input.index,
             spoils: self.semantics == Semantics::Memory && cells::spoils(self.graph, input),
             from: self.meant(producer, turn),
-        }
+        })
     }
 
     /// The place whose result a read of this output means; none for sources, which are read as they are at the time.
@@ -201,7 +202,7 @@ impl<'g> Machine<'g> {
         let outputs: Vec<Output> = (0..node.outputs.len() as u32).map(|index| call.output(index)).collect();
         if !is(graph, call, &LOOPS) {
             let condition = is(graph, call, &["If", "StatelessIf", "Case"]) && !node.inputs.is_empty();
-            let condition: Vec<Read> = condition.then(|| self.read(call.input(0), turn)).into_iter().collect();
+            let condition: Vec<Read> = condition.then(|| self.read(call.input(0), turn)).flatten().into_iter().collect();
             let begin = if condition.is_empty() {
                 after
             } else {
@@ -211,21 +212,21 @@ impl<'g> Machine<'g> {
         }
         let (cond, body) = (node.subgraphs[0], node.subgraphs[1]);
         let taken = outputs.iter().filter_map(|&o| Some((graph.producer(call.input(o.index))?, o)));
-        let mut end = self.moves(after, &taken.collect::<Vec<_>>(), call, turn);
+        let mut end = self.moves(after, &taken.collect::<Vec<_>>(), turn);
         for round in 0..=2 * way {
             let inside = |sub: GraphId| -> Vec<(Output, Output)> {
                 let data = graph.list(sub).filter(|&data| cells::called_input(graph, data).is_some());
                 data.filter_map(|data| Some((call.output(cells::number(graph, data, "_parent_node_index")?), data.output(0)))).collect()
             };
             let now = format!("{turn}#{round}");
-            end = self.moves(end, &inside(cond), call, turn);
+            end = self.moves(end, &inside(cond), &format!("{now}?"));
             end = self.place(cond, end, &now);
             if let Some(test) = cells::results(graph, cond).filter(|&out| !graph.node(out).inputs.is_empty()) {
-                let tested = vec![self.read(test.input(0), &now)];
+                let tested = self.read(test.input(0), &now).into_iter().collect();
                 end = self.step(graph.node(test).name.to_string() + &now, Kind::Operator, end, tested, Vec::new());
             }
             if round < 2 * way {
-                end = self.moves(end, &inside(body), call, turn);
+                end = self.moves(end, &inside(body), &now);
                 end = self.place(body, end, &now);
             }
         }
@@ -233,17 +234,15 @@ impl<'g> Machine<'g> {
     }
 
     /// Values go from one output to another, all at once, where they do not lie there already.
-    fn moves(&mut self, after: u64, moved: &[(Output, Output)], call: NodeId, turn: &str) -> u64 {
-        if self.semantics == Semantics::Memory || moved.is_empty() {
-            return after;
-        }
-        let reads = moved.iter().map(|&(from, to)| {
-            let meant = self.meant(from, turn);
-            Read { cell: self.cells.at(from), input: to.index, spoils: false, from: meant }
+    fn moves(&mut self, after: u64, moved: &[(Output, Output)], turn: &str) -> u64 {
+        let Some(&(_, first)) = moved.first().filter(|_| self.semantics != Semantics::Memory) else { return after };
+        let name = self.graph.node(first.node).name.to_string() + turn;
+        let reads = (0..).zip(moved).map(|(number, &(from, to))| {
+            let input = if to.node == first.node { to.index } else { number };
+            Read { cell: self.cells.at(from), input, spoils: false, from: self.meant(from, turn) }
         });
         let reads = reads.collect();
         let results = moved.iter().map(|&(_, to)| self.cells.at(to)).collect();
-        let name = self.graph.node(call).name.to_string() + turn;
         self.step(name, Kind::Copy, after, reads, results)
     }
 
@@ -347,10 +346,11 @@ impl Step {
         }
         for (index, &cell) in self.results.iter().enumerate() {
             let value = match self.kind {
-                Kind::Copy => values[index].1,
+                Kind::Copy => values.get(index).map_or(RUBBISH, |value| value.1),
                 _ => values.iter().fold(mix(named(&self.name), index as u64), |state, (_, value)| mix(state, *value)),
             };
-            let output = if self.kind == Kind::Copy { values[index].0 } else { index as u32 };
+            let copied = values.get(index).filter(|_| self.kind == Kind::Copy);
+            let output = copied.map_or(index as u32, |value| value.0);
             behaviour.results.entry((self.name.clone(), output)).or_default().insert(value);
             cells[cell] = value;
         }
