@@ -8,6 +8,8 @@
 //!
 //! `ANCHORWATCH_SOUNDNESS=N` looks at N times as many sketches, from seeds of their own.
 
+#[path = "memory/behaviours.rs"]
+mod behaviours;
 #[path = "memory/cells.rs"]
 mod cells;
 #[path = "memory/deletions.rs"]

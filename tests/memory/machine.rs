@@ -276,7 +276,8 @@ impl<'g> Machine<'g> {
     /// Every order: every state that any order reaches is visited once.
     pub fn run(&self) -> Behaviour {
         let mut behaviour = Behaviour::default();
-        let variables: Vec<NodeId> = self.graph.all_nodes(GraphId::ROOT).into_iter().filter(|&n| cells::is_variable(self.graph, n)).collect();
+        let mut variables: Vec<NodeId> = self.graph.all_nodes(GraphId::ROOT).into_iter().filter(|&n| cells::is_variable(self.graph, n)).collect();
+        variables.sort_by_key(|variable| self.graph.node(*variable).name.clone());
         for node in self.graph.all_nodes(GraphId::ROOT) {
             if cells::is_source(self.graph, node) {
                 let name = self.graph.node(node).name.to_string();
