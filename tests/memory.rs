@@ -31,16 +31,12 @@ use anchorwatch::graph::{GraphId, Snapshot};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use sketch::{Palette, Sketch, sketches};
-use soundness::{ALL, Fault, LAYERS, faults, generous, ge, meaning, parse, run, runner, samples, told};
+use soundness::{ALL, Fault, LAYERS, faults, generous, ge, may_overwrite_silently, meaning, parse, run, runner, samples, told};
 
 /// The limits of the specification that sketches run into. Told by `known_limits`.
 fn is_excused(fault: Fault, before: &Snapshot, after: &Snapshot, steps: &[&str]) -> bool {
     // R15: the only user of a variable may overwrite it, if it does not say so (`hccl_memcpy` looks at those that do).
-    let nodes = before.all_nodes(GraphId::ROOT);
-    let silent = nodes.iter().any(|&node| {
-        cells::is(before, node, &cells::LOOPS) || cells::inputs(before, node).iter().any(|&i| cells::special(before, i))
-    });
-    let alone = fault == Fault::Kept && (silent || steps == LAYERS);
+    let alone = fault == Fault::Kept && (may_overwrite_silently(before) || steps == LAYERS);
     // Readwrite 12.11: no copy is put behind a copy that must stay.
     let crowded = after.all_nodes(GraphId::ROOT).into_iter().any(|node| {
         let readers: Vec<_> = after.consumers(node.output(0)).collect();

@@ -12,22 +12,28 @@ use proptest::test_runner::TestCaseError;
 use crate::cells::Semantics;
 use crate::machine::{self, Choice, Machine, Value};
 use crate::sketch::{Palette, Sketch, sketches};
-use crate::soundness::{LAYERS, generous, parse, run, runner};
+use crate::soundness::{generous, may_overwrite_silently, parse, run, runner};
 
 /// What the user and the variables get, in every order, for each way through the calls.
-fn outcomes(graph: &Snapshot) -> BTreeMap<Choice, BTreeSet<Vec<Value>>> {
+fn outcomes(graph: &Snapshot) -> BTreeMap<Choice, BTreeSet<(Vec<Value>, Vec<Value>)>> {
+    // R15: the only user of a variable may overwrite it, so that nothing definite is left there.
+    let kept = !may_overwrite_silently(graph);
     let ways = machine::choices(graph).into_iter();
     ways.map(|choice| {
         let outcomes = Machine::new(graph, Semantics::Memory, &choice).run().outcomes;
-        (choice, outcomes)
+        let seen = outcomes.into_iter().map(|(given, held)| (given, if kept { held } else { Vec::new() }));
+        (choice, seen.collect())
     })
     .collect()
 }
 
-/// A graph that gives something after `steps` and the layers that it does not give after the layers alone.
+/// What makes the results safe in the end.
+const PROTECTION: &[&str] = &["hccl_memcpy", "rw", "layout"];
+
+/// A graph that gives something after `steps` and the protection that it does not give after these alone.
 fn adds(session: &Session, graph: &Snapshot, steps: &[&str]) -> Result<Option<String>, String> {
-    let before = run(session, graph, LAYERS)?;
-    let after = run(session, graph, &[steps, LAYERS].concat())?;
+    let before = run(session, graph, PROTECTION)?;
+    let after = run(session, graph, &[steps, PROTECTION].concat())?;
     let (possible, given) = (outcomes(&before), outcomes(&after));
     let more = given.iter().any(|(choice, all)| !possible.get(choice).is_some_and(|known| all.is_subset(known)));
     Ok(more.then(|| format!("{}becomes\n{}with the copies\n{}", notation::print(graph), notation::print(&after), notation::print(&before))))

@@ -25,8 +25,8 @@ pub struct Behaviour {
     taken: BTreeMap<Place, BTreeSet<Value>>,
     /// What variables hold in the end.
     pub kept: BTreeMap<String, BTreeSet<Value>>,
-    /// What is read together at the end: all of it in one order.
-    pub outcomes: BTreeSet<Vec<Value>>,
+    /// What the user reads and what variables hold at the end, together: one for each way to get there.
+    pub outcomes: BTreeSet<(Vec<Value>, Vec<Value>)>,
 }
 
 /// Which subgraph of each call runs, or how often: two turns of a loop, or none.
@@ -289,18 +289,18 @@ impl<'g> Machine<'g> {
         let all = (1u64 << self.steps.len()) - 1;
         while let Some((done, cells)) = open.pop() {
             if done == all {
-                let mut outcome = Vec::new();
+                let (mut given, mut kept) = (Vec::new(), Vec::new());
                 // Results are looked at when all is over.
                 for step in self.steps.iter().filter(|step| step.kind == Kind::Output) {
                     step.run(&mut cells.clone(), &mut behaviour);
-                    outcome.extend(step.reads.iter().map(|read| cells[read.cell]));
+                    given.extend(step.reads.iter().map(|read| cells[read.cell]));
                 }
                 for &variable in &variables {
                     let value = cells[self.cells.at(variable.output(0))];
                     behaviour.kept.entry(self.graph.node(variable).name.to_string()).or_default().insert(value);
-                    outcome.push(value);
+                    kept.push(value);
                 }
-                behaviour.outcomes.insert(outcome);
+                behaviour.outcomes.insert((given, kept));
             }
             for (at, step) in self.steps.iter().enumerate() {
                 if done & 1 << at == 0 && step.after & !done == 0 {

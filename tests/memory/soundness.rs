@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
-use crate::cells::Semantics;
+use crate::cells::{self, Semantics};
 use crate::machine::{self, Behaviour, Choice, Machine, RUBBISH};
 use crate::sketch::{Palette, sketches};
 
@@ -90,6 +90,13 @@ pub fn faults(graph: &Snapshot, meant: &[(Choice, Behaviour)]) -> Vec<(Fault, St
     faults.sort();
     faults.dedup();
     faults
+}
+
+/// Some operator works in its input, which only the read/write layer looks after.
+pub fn may_overwrite_silently(graph: &Snapshot) -> bool {
+    graph.all_nodes(GraphId::ROOT).into_iter().any(|node| {
+        cells::is(graph, node, &cells::LOOPS) || cells::inputs(graph, node).iter().any(|&i| cells::special(graph, i))
+    })
 }
 
 /// The graph after these steps, or the first failure.
