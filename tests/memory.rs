@@ -31,7 +31,10 @@ use anchorwatch::graph::{GraphId, Snapshot};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use sketch::{Palette, Sketch, sketches};
-use soundness::{ALL, Fault, LAYERS, faults, generous, ge, may_overwrite_silently, meaning, parse, run, runner, samples, told};
+use soundness::{
+    ALL, Fault, LAYERS, faults, ge, generous, may_overwrite_silently, meaning, parse, run, runner, samples,
+    told,
+};
 
 /// The limits of the specification that sketches run into. Told by `known_limits`.
 fn is_excused(fault: Fault, before: &Snapshot, after: &Snapshot, steps: &[&str]) -> bool {
@@ -56,12 +59,19 @@ fn keeps_values(palette: Palette, steps: &[&str]) {
         seen.set(seen.get() + 1);
         let Some(meant) = meaning(&graph) else { return Ok(()) };
         definite.set(definite.get() + 1);
-        let after = run(&session, &graph, steps).map_err(|failure| TestCaseError::fail(format!("{failure}\n{text}")))?;
+        let after = run(&session, &graph, steps)
+            .map_err(|failure| TestCaseError::fail(format!("{failure}\n{text}")))?;
         let mut faults = faults(&after, &meant);
         let all = faults.len();
         faults.retain(|(fault, _)| !is_excused(*fault, &graph, &after, steps));
         excused.set(excused.get() + usize::from(all > 0 && faults.is_empty()));
-        prop_assert!(faults.is_empty(), "{:?} in\n{}which becomes\n{}", faults, text, notation::print(&after));
+        prop_assert!(
+            faults.is_empty(),
+            "{:?} in\n{}which becomes\n{}",
+            faults,
+            text,
+            notation::print(&after)
+        );
         Ok(())
     };
     if let Err(found) = runner(400 * generous(), 0).run(&sketches(palette), property) {
@@ -97,7 +107,8 @@ fn all_passes_keep_values_in_calls() {
 fn without_the_passes_many_sketches_go_wrong() {
     let samples = samples(300, Palette { copies: true, blocks: true, calls: true, ..Palette::default() });
     assert!(samples.len() > 150, "most sketches mean something definite: {}", samples.len());
-    let all: Vec<Vec<(Fault, String)>> = samples.iter().map(|sample| faults(&sample.graph, &sample.meant)).collect();
+    let all: Vec<Vec<(Fault, String)>> =
+        samples.iter().map(|sample| faults(&sample.graph, &sample.meant)).collect();
     let with = |fault: Fault| all.iter().filter(|faults| faults.iter().any(|(f, _)| *f == fault)).count();
     let wrong = all.iter().filter(|faults| !faults.is_empty()).count();
     assert!(wrong * 2 > samples.len(), "{wrong} of {}", samples.len());
@@ -151,7 +162,9 @@ fn both(text: &str, steps: &[&str]) -> (Vec<Fault>, Vec<Fault>) {
 fn what_the_reference_lets_pass_is_cured() {
     let write = "-> ref: float32[1]";
     let mutable = "{ _input_mutable = true }";
-    let copied = format!("d: Data\nx: Relu(d)\nc: Identity(x)\nw: Assign(ref=c, value=d) {write}\nr: Relu(x) ^w\nno: NetOutput(r)");
+    let copied = format!(
+        "d: Data\nx: Relu(d)\nc: Identity(x)\nw: Assign(ref=c, value=d) {write}\nr: Relu(x) ^w\nno: NetOutput(r)"
+    );
     let cases: [(&str, String, &[&str], Fault); 9] = [
         ("R18", format!("v: Variable\nw: Assign(ref=v, value=v) {write}\nuse: HcomAllReduce(v, w) {mutable}\nno: NetOutput(use)"), LAYERS, Fault::OtherValue),
         ("R19, a writer", copied, LAYERS, Fault::OtherValue),
@@ -161,7 +174,7 @@ fn what_the_reference_lets_pass_is_cured() {
         ("R21, a view", format!("d: Data\nx: Relu(d)\nc: Reshape(x)\na: HcomAllReduce(x) ^c {mutable}\nr: Relu(c) ^a\nno: NetOutput(r)"), &["hccl_memcpy", "rw", "layout"], Fault::Rubbish),
         ("R22", format!("d: Data\nw: While(d) {{\n subgraph cond {{\n  c: Data(_) {{ _parent_node_index = 0 }}\n  l: Less(c)\n  cn: NetOutput(l)\n }}\n subgraph body {{\n  b: Data(_) {{ _parent_node_index = 0 }}\n  r: Relu(b)\n  n: NetOutput(r) {{ in0._parent_node_index = 0 }}\n }}\n}}\na: Sum(w) {mutable}\nr2: Relu(w) ^a\nno: NetOutput(r2)"), LAYERS, Fault::Rubbish),
         ("R23", "d: Data\nw: While(d) {\n subgraph cond {\n  c: Data(_) { _parent_node_index = 0 }\n  l: Less(c)\n  cn: NetOutput(l)\n }\n subgraph body {\n  b: Data(_) { _parent_node_index = 0 }\n  k: Const\n  r: Relu(b)\n  n: NetOutput(k) { in0._parent_node_index = 0 }\n }\n}\nno: NetOutput(w)".to_owned(), ALL, Fault::OtherValue),
-        ("R24", format!("v: Variable\nd: Data\np: PartitionedCall(v, d) {{\n subgraph called {{\n  x: Data(_) {{ _parent_node_index = 0 }}\n  y: Data(_) {{ _parent_node_index = 1 }}\n  w: Assign(ref=x, value=y) {write}\n  g: HcomAllGather(x, y) ^w {{ continuous_input = true }}\n  n: NetOutput(g) {{ in0._parent_node_index = 0 }}\n }}\n}}\nno: NetOutput(p)"), ALL, Fault::Kept),
+        ("R24", format!("v: Variable\nd: Data\np: PartitionedCall(v, d) {{\n subgraph called {{\n  x: Data(_) {{ _parent_node_index = 0 }}\n  y: Data(_) {{ _parent_node_index = 1 }}\n  w: Assign(ref=x, value=y) {write}\n  g: Join(x, y) ^w {{ _no_padding_continuous_input = true }}\n  n: NetOutput(g) {{ in0._parent_node_index = 0 }}\n }}\n}}\nno: NetOutput(p)"), ALL, Fault::Kept),
     ];
     for (key, text, steps, fault) in cases {
         let (sound, ge) = both(&text, steps);
@@ -176,12 +189,19 @@ fn known_limits() {
     let found = |text: &str, steps: &[&str]| both(text, steps).0.first().copied();
     let special = "{ in0._special_input_size = 1 }";
     // R15: the only user of a variable.
-    assert_eq!(found(&format!("v: Variable\nd: Data\nf: Foo(v, d) {special}\nno: NetOutput(f)"), ALL), Some(Fault::Kept));
+    assert_eq!(
+        found(&format!("v: Variable\nd: Data\nf: Foo(v, d) {special}\nno: NetOutput(f)"), ALL),
+        Some(Fault::Kept)
+    );
     // Readwrite 12.11: a copy that must stay is no producer.
-    let kept = format!("d: Data\nc: Identity(d) {{ _cannot_be_deleted = true }}\nf: Foo(c, d) {special}\nr: Relu(c) ^f\nno: NetOutput(r)");
+    let kept = format!(
+        "d: Data\nc: Identity(d) {{ _cannot_be_deleted = true }}\nf: Foo(c, d) {special}\nr: Relu(c) ^f\nno: NetOutput(r)"
+    );
     assert_eq!(found(&kept, LAYERS), Some(Fault::Rubbish));
     // R14: neither is an input of a subgraph; working memory has no pass of its own.
-    let inner = format!("d: Data\nx: Relu(d)\np: PartitionedCall(x) {{\n subgraph called {{\n  y: Data(_) {{ _parent_node_index = 0 }}\n  f: Foo(y) {special}\n  r: Relu(y) ^f\n  n: NetOutput(r) {{ in0._parent_node_index = 0 }}\n }}\n}}\nno: NetOutput(p)");
+    let inner = format!(
+        "d: Data\nx: Relu(d)\np: PartitionedCall(x) {{\n subgraph called {{\n  y: Data(_) {{ _parent_node_index = 0 }}\n  f: Foo(y) {special}\n  r: Relu(y) ^f\n  n: NetOutput(r) {{ in0._parent_node_index = 0 }}\n }}\n}}\nno: NetOutput(p)"
+    );
     assert_eq!(found(&inner, ALL), Some(Fault::Rubbish));
 }
 

@@ -35,8 +35,16 @@ fn adds(session: &Session, graph: &Snapshot, steps: &[&str]) -> Result<Option<St
     let before = run(session, graph, PROTECTION)?;
     let after = run(session, graph, &[steps, PROTECTION].concat())?;
     let (possible, given) = (outcomes(&before), outcomes(&after));
-    let more = given.iter().any(|(choice, all)| !possible.get(choice).is_some_and(|known| all.is_subset(known)));
-    Ok(more.then(|| format!("{}becomes\n{}with the copies\n{}", notation::print(graph), notation::print(&after), notation::print(&before))))
+    let more =
+        given.iter().any(|(choice, all)| !possible.get(choice).is_some_and(|known| all.is_subset(known)));
+    Ok(more.then(|| {
+        format!(
+            "{}becomes\n{}with the copies\n{}",
+            notation::print(graph),
+            notation::print(&after),
+            notation::print(&before)
+        )
+    }))
 }
 
 fn adds_no_behaviour(palette: Palette, steps: &[&str]) {
@@ -66,7 +74,9 @@ fn taking_identities_out_of_calls_adds_no_behaviour() {
 #[test]
 fn forced_it_adds_some() {
     let session = Session::new(RuleSources::shipped());
-    let graph = parse("v: Variable\nc: Identity(v)\nw: Assign(ref=v, value=v) ^c -> ref: float32[1]\nl: Relu(c) ^w\nno: NetOutput(l)");
+    let graph = parse(
+        "v: Variable\nc: Identity(v)\nw: Assign(ref=v, value=v) ^c -> ref: float32[1]\nl: Relu(c) ^w\nno: NetOutput(l)",
+    );
     assert!(adds(&session, &graph, &["identity_force"]).expect("no failure").is_some());
     assert!(adds(&session, &graph, &["identity"]).expect("no failure").is_none());
 }

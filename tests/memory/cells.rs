@@ -34,8 +34,7 @@ pub fn is_lasting(graph: &Snapshot, node: NodeId) -> bool {
 
 /// Holds a value before the run.
 pub fn is_source(graph: &Snapshot, node: NodeId) -> bool {
-    is_lasting(graph, node)
-        || is(graph, node, &["Data"]) && parent(graph, node).is_none()
+    is_lasting(graph, node) || is(graph, node, &["Data"]) && parent(graph, node).is_none()
 }
 
 pub fn is_constant(graph: &Snapshot, node: NodeId) -> bool {
@@ -53,7 +52,11 @@ pub fn parent(graph: &Snapshot, node: NodeId) -> Option<NodeId> {
 
 /// A number among the attributes of a node.
 pub fn number(graph: &Snapshot, node: NodeId, name: &str) -> Option<u32> {
-    graph.node(node).attr(Sym::new(name)).and_then(|value| value.as_int()).and_then(|value| value.try_into().ok())
+    graph
+        .node(node)
+        .attr(Sym::new(name))
+        .and_then(|value| value.as_int())
+        .and_then(|value| value.try_into().ok())
 }
 
 pub fn flag(graph: &Snapshot, node: NodeId, name: &str) -> bool {
@@ -118,7 +121,8 @@ pub fn is_view(graph: &Snapshot, output: Output) -> bool {
 /// The input that the attributes of a node say the output lies in.
 fn reused_input(graph: &Snapshot, output: Output) -> Option<u32> {
     let node = output.node;
-    let tight = flag(graph, node, "_no_padding_continuous_input") || flag(graph, node, "_no_padding_continuous_output");
+    let tight = flag(graph, node, "_no_padding_continuous_input")
+        || flag(graph, node, "_no_padding_continuous_output");
     let desc = &graph.node(node).outputs.get(output.index as usize)?.desc;
     if desc.reuse_input {
         return desc.reuse_input_index.try_into().ok();
@@ -137,15 +141,23 @@ impl Cells {
     /// `branch` says which subgraph of a call runs.
     pub fn new(graph: &Snapshot, semantics: Semantics, branch: &dyn Fn(NodeId) -> usize) -> Cells {
         let nodes = graph.all_nodes(GraphId::ROOT);
-        let outputs: Vec<Output> =
-            nodes.iter().flat_map(|&node| (0..graph.node(node).outputs.len() as u32).map(move |o| node.output(o))).collect();
+        let outputs: Vec<Output> = nodes
+            .iter()
+            .flat_map(|&node| (0..graph.node(node).outputs.len() as u32).map(move |o| node.output(o)))
+            .collect();
         let mut groups = Groups::default();
         for &output in &outputs {
             let beside = match semantics {
                 Semantics::Memory => beside_in_memory(graph, output),
                 Semantics::Value => beside_by_value(graph, output).into_iter().collect(),
                 Semantics::Handed => {
-                    let handed = || inner_result(graph, *graph.node(output.node).subgraphs.get(branch(output.node))?, output.index);
+                    let handed = || {
+                        inner_result(
+                            graph,
+                            *graph.node(output.node).subgraphs.get(branch(output.node))?,
+                            output.index,
+                        )
+                    };
                     let handed = handed().filter(|_| !is(graph, output.node, &LOOPS));
                     beside_if_handed(graph, output).into_iter().chain(handed).collect::<Vec<_>>()
                 }
@@ -179,14 +191,19 @@ fn beside_in_memory(graph: &Snapshot, output: Output) -> Vec<Output> {
     let at = |input: Input| graph.producer(input);
     let same_index = || {
         let index = output.index;
-        (is(graph, node, &LOOPS) && (index as usize) < graph.node(node).inputs.len()).then(|| node.input(index))
+        (is(graph, node, &LOOPS) && (index as usize) < graph.node(node).inputs.len())
+            .then(|| node.input(index))
     };
     let view = || is_view(graph, output).then(|| node.input(0));
     let reused = || {
         let index = reused_input(graph, output)?;
         ((index as usize) < graph.node(node).inputs.len()).then(|| node.input(index))
     };
-    let one = written_input(graph, output).or_else(view).or_else(reused).or_else(same_index).or_else(|| called_input(graph, node));
+    let one = written_input(graph, output)
+        .or_else(view)
+        .or_else(reused)
+        .or_else(same_index)
+        .or_else(|| called_input(graph, node));
     let inner = graph.node(node).subgraphs.iter().filter_map(|&sub| inner_result(graph, sub, output.index));
     one.and_then(at).into_iter().chain(inner).collect()
 }

@@ -16,16 +16,36 @@ use anchorwatch::graph::{GraphId, Snapshot};
 use anchorwatch::lang::Level;
 
 use crate::demands::violations;
-use crate::soundness::{ALL, LAYERS, Sample, faults, meaning, run, samples};
 use crate::sketch::Palette;
+use crate::soundness::{ALL, LAYERS, Sample, faults, meaning, run, samples};
 
 /// Files whose ordered lists, conditions and actions protect. Those that only read or describe are left out.
-const FILES: [&str; 9] = ["edits", "hccl", "identity", "inner_identity", "layout", "layout_pass", "readwrite", "sharing", "subgraph"];
+const FILES: [&str; 9] = [
+    "edits",
+    "hccl",
+    "identity",
+    "inner_identity",
+    "layout",
+    "layout_pass",
+    "readwrite",
+    "sharing",
+    "subgraph",
+];
 
 /// Actions that only describe a copy, or note something for others.
 const BOOKKEEPING: [&str; 12] = [
-    "do describe_", "do label_copy", "do inherit_settings", "do hand_over_output", "do refresh_output_flags", "do mark_copy",
-    "do check_original_type", "do know_writes", "do forget_writes", "do unbind_port", "do hand_on_label", "do identity_force",
+    "do describe_",
+    "do label_copy",
+    "do inherit_settings",
+    "do hand_over_output",
+    "do refresh_output_flags",
+    "do mark_copy",
+    "do check_original_type",
+    "do know_writes",
+    "do forget_writes",
+    "do unbind_port",
+    "do hand_on_label",
+    "do identity_force",
 ];
 
 /// One change to the rules.
@@ -72,10 +92,15 @@ fn deletions(rules: &RuleSources) -> Vec<Deletion> {
                 let change = Change::Overlay(format!("remove checker {}\n", name.trim()));
                 all.push(Deletion { name: format!("{file}: {item}"), change });
             }
-            if let Some((one, others)) = line.strip_prefix("always ").and_then(|pair| pair.trim().split_once(" with ")) {
+            if let Some((one, others)) =
+                line.strip_prefix("always ").and_then(|pair| pair.trim().split_once(" with "))
+            {
                 for other in others.split(", ") {
                     let pair = format!("always {one} with {other}");
-                    all.push(Deletion { name: format!("{file}: {pair}"), change: Change::Overlay(format!("remove {pair}\n")) });
+                    all.push(Deletion {
+                        name: format!("{file}: {pair}"),
+                        change: Change::Overlay(format!("remove {pair}\n")),
+                    });
                 }
             }
             let mut put = |name: String, new: String| {
@@ -87,7 +112,9 @@ fn deletions(rules: &RuleSources) -> Vec<Deletion> {
             };
             if item == "matrix rw_conflict" && line.contains("InsertIdentity") && line.starts_with(' ') {
                 let cells: Vec<&str> = line.split('|').collect();
-                for (column, _) in cells.iter().enumerate().filter(|(_, cell)| cell.trim() == "InsertIdentity") {
+                for (column, _) in
+                    cells.iter().enumerate().filter(|(_, cell)| cell.trim() == "InsertIdentity")
+                {
                     let mut less: Vec<&str> = cells.clone();
                     less[column] = " DoNothing ";
                     put(format!("{file}: {item}: {}, column {column}", cells[0].trim()), less.join("|"));
@@ -95,20 +122,25 @@ fn deletions(rules: &RuleSources) -> Vec<Deletion> {
                 continue;
             }
             let case = said.split_once(" : ").is_some_and(|(name, rest)| {
-                name.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit()) && rest.contains("=>")
+                name.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit())
+                    && rest.contains("=>")
             });
             let alternative = said.starts_with("or ") || said.starts_with("and ");
             if BOOKKEEPING.iter().any(|prefix| said.starts_with(prefix)) {
                 continue;
             }
-            if line.starts_with(' ') && (case || alternative || said.starts_with("do ") || said.starts_with("link ")) {
+            if line.starts_with(' ')
+                && (case || alternative || said.starts_with("do ") || said.starts_with("link "))
+            {
                 let name = if case { said.split(" : ").next().unwrap_or(said) } else { said };
                 put(format!("{file}: {item}: {name}"), String::new());
             }
         }
     }
     let steps: BTreeSet<&str> = ALL.iter().copied().collect();
-    all.extend(steps.into_iter().map(|step| Deletion { name: format!("pass {step}"), change: Change::Step(step) }));
+    all.extend(
+        steps.into_iter().map(|step| Deletion { name: format!("pass {step}"), change: Change::Step(step) }),
+    );
     all
 }
 
@@ -135,7 +167,10 @@ impl Bench {
         let session = |moves: bool| {
             let mut session = Session::new(rules.clone());
             if moves {
-                session.set_options(BTreeMap::from([("ge.featureBaseRefreshable".to_owned(), "1".to_owned())]), BTreeMap::new());
+                session.set_options(
+                    BTreeMap::from([("ge.featureBaseRefreshable".to_owned(), "1".to_owned())]),
+                    BTreeMap::new(),
+                );
             }
             session
         };
@@ -172,13 +207,17 @@ impl Bench {
         let session = &self.sessions[usize::from(witness.addresses_move)];
         let after = match run(session, &witness.graph, &steps) {
             Ok(after) => after,
-            Err(failure) => return BTreeSet::from([failure.split(':').next().unwrap_or_default().to_owned()]),
+            Err(failure) => {
+                return BTreeSet::from([failure.split(':').next().unwrap_or_default().to_owned()]);
+            }
         };
         let mut wrong = violations(&after, witness.addresses_move);
         if let Some(meant) = &witness.meant {
             // What is left of a graph may be no graph to run any more.
             match catch_unwind(AssertUnwindSafe(|| faults(&after, meant))) {
-                Ok(faults) => wrong.extend(faults.into_iter().map(|(fault, place)| format!("{fault:?} at {place}"))),
+                Ok(faults) => {
+                    wrong.extend(faults.into_iter().map(|(fault, place)| format!("{fault:?} at {place}")))
+                }
                 Err(_) => drop(wrong.insert("cannot be run".to_owned())),
             }
         }
@@ -189,7 +228,9 @@ impl Bench {
     fn concerns(witness: &Witness, change: &Change) -> bool {
         let layout = witness.name.starts_with("layout/");
         match change {
-            Change::Text(file, _) => file.as_str() == "edits" || layout == file.starts_with("layout") || file == "layout_pass",
+            Change::Text(file, _) => {
+                file.as_str() == "edits" || layout == file.starts_with("layout") || file == "layout_pass"
+            }
             Change::Overlay(_) => layout,
             Change::Step(step) => witness.steps.contains(step),
         }
@@ -202,14 +243,15 @@ impl Bench {
 }
 
 /// Sketches of each palette.
-const SAMPLES: usize = 160;
+const SAMPLES: usize = 80;
 
 /// Sketches, and the graphs of the scenarios that have no options but one.
 fn witnesses(bench: &Bench) -> Vec<Witness> {
     let flat = Palette { copies: true, ..Palette::default() };
     let rich = Palette { copies: true, blocks: true, calls: true, ..Palette::default() };
     // What one pass lets pass another may mend, so the layers are looked at alone, too.
-    let parts: [(&str, Palette, &[&'static str]); 3] = [("layers", flat, LAYERS), ("layers with calls", rich, LAYERS), ("all", rich, ALL)];
+    let parts: [(&str, Palette, &[&'static str]); 3] =
+        [("layers", flat, LAYERS), ("layers with calls", rich, LAYERS), ("all", rich, ALL)];
     let mut all: Vec<Witness> = Vec::new();
     for (part, palette, steps) in parts {
         let sketched = samples(SAMPLES, palette).into_iter().enumerate();
@@ -231,13 +273,23 @@ fn witnesses(bench: &Bench) -> Vec<Witness> {
             let file = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             for test in text.split("\ntest ").skip(1) {
                 let title = test.split('"').nth(1).unwrap_or_default().to_owned();
-                let options: Vec<&str> = test.lines().filter_map(|line| line.trim().strip_prefix("option ")).collect();
+                let options: Vec<&str> =
+                    test.lines().filter_map(|line| line.trim().strip_prefix("option ")).collect();
                 let addresses_move = options == ["ge.featureBaseRefreshable = \"1\""];
-                let Some(graph) = graph_of(test).filter(|_| options.is_empty() || addresses_move) else { continue };
+                let Some(graph) = graph_of(test).filter(|_| options.is_empty() || addresses_move) else {
+                    continue;
+                };
                 let steps = if part == "layout" { vec!["layout"] } else { ALL.to_vec() };
                 let small = graph.node_count() < 20 && part == "readwrite";
                 let meant = if small { catch_unwind(|| meaning(&graph)).ok().flatten() } else { None };
-                all.push(Witness { name: format!("{part}/{file}: {title}"), graph, steps, meant, addresses_move, wrong: BTreeSet::new() });
+                all.push(Witness {
+                    name: format!("{part}/{file}: {title}"),
+                    graph,
+                    steps,
+                    meant,
+                    addresses_move,
+                    wrong: BTreeSet::new(),
+                });
             }
         }
     }
@@ -301,8 +353,10 @@ fn every_deletion_is_noticed_or_explained() {
             }
         } else {
             // A few, others each time.
-            let some = witnesses.iter().skip(number % 40).step_by(40);
-            if let Some(witness) = some.into_iter().find(|witness| Bench::concerns(witness, &deletion.change) && bench.notices(witness, &deletion.change)) {
+            let some = witnesses.iter().skip(number % 60).step_by(60);
+            if let Some(witness) = some.into_iter().find(|witness| {
+                Bench::concerns(witness, &deletion.change) && bench.notices(witness, &deletion.change)
+            }) {
                 problems.push(format!("{} is noticed by {}", deletion.name, witness.name));
             }
             if said.is_empty() {
@@ -326,12 +380,17 @@ fn update() {
         if !bench.has_errors() {
             let known = before.get(&deletion.name);
             // What nobody noticed is looked at again only if all is.
-            let settled = known.is_some_and(|(noticed, reason)| !noticed && !reason.is_empty()) && !everything;
+            let settled =
+                known.is_some_and(|(noticed, reason)| !noticed && !reason.is_empty()) && !everything;
             let mut order: Vec<&Witness> = if settled { Vec::new() } else { witnesses.iter().collect() };
             // Who noticed before comes first.
             order.sort_by_key(|witness| !known.is_some_and(|(_, said)| *said == witness.name));
-            match order.into_iter().find(|witness| Bench::concerns(witness, &deletion.change) && bench.notices(witness, &deletion.change)) {
-                Some(witness) => noticed += &format!("| `{}` | noticed by {} |\n", deletion.name, witness.name),
+            match order.into_iter().find(|witness| {
+                Bench::concerns(witness, &deletion.change) && bench.notices(witness, &deletion.change)
+            }) {
+                Some(witness) => {
+                    noticed += &format!("| `{}` | noticed by {} |\n", deletion.name, witness.name)
+                }
                 None => {
                     let reason = known.filter(|(noticed, _)| !noticed).map_or("", |(_, reason)| reason);
                     unnoticed += &format!("| `{}` | {reason} |\n", deletion.name);

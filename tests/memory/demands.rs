@@ -63,7 +63,12 @@ fn demands(graph: &Snapshot, node: NodeId, index: u32, read: bool) -> Vec<Demand
     if ports > 1 && attrs.iter().any(|attr| flag(graph, node, attr)) {
         all.push(Demand::Block(node, read, name.clone()));
     }
-    let user = root && if read { is(graph, node, &["NetOutput"]) } else { is(graph, node, &["Data", "RefData", "AippData", "AnnData"]) };
+    let user = root
+        && if read {
+            is(graph, node, &["NetOutput"])
+        } else {
+            is(graph, node, &["Data", "RefData", "AippData", "AnnData"])
+        };
     match (read, user) {
         (true, true) => all.push(Demand::UserOutput(name.clone())),
         (false, true) => all.push(Demand::UserInput(name.clone())),
@@ -78,8 +83,13 @@ fn demands(graph: &Snapshot, node: NodeId, index: u32, read: bool) -> Vec<Demand
     if user || !read && cells::is_lasting(graph, node) {
         all.push(Demand::Kind(0, name.clone()));
     }
-    let library = graph.node(node).attr(Sym::new("_ge_attr_op_kernel_lib_name")).and_then(|value| value.as_str().map(str::to_owned));
-    if is(graph, node, &["StreamSwitch", "LabelSwitchByIndex"]) || library.as_deref() == Some("ops_kernel_info_hccl") {
+    let library = graph
+        .node(node)
+        .attr(Sym::new("_ge_attr_op_kernel_lib_name"))
+        .and_then(|value| value.as_str().map(str::to_owned));
+    if is(graph, node, &["StreamSwitch", "LabelSwitchByIndex"])
+        || library.as_deref() == Some("ops_kernel_info_hccl")
+    {
         all.push(Demand::Stubborn(node, name.clone()));
     }
     if !is(graph, node, &["Identity"]) {
@@ -93,18 +103,26 @@ fn clashes(demands: &[Demand], addresses_move: bool) -> BTreeSet<String> {
     for (at, a) in demands.iter().enumerate() {
         for b in demands.iter().skip(at + 1) {
             let told = match (a, b) {
-                (Demand::Kind(k, x), Demand::Kind(l, y)) if k != l => Some(format!("kinds of memory of {x} and {y}")),
-                (Demand::Block(n, r, x), Demand::Block(m, s, y)) if (n, r) != (m, s) => Some(format!("blocks of {x} and {y}")),
+                (Demand::Kind(k, x), Demand::Kind(l, y)) if k != l => {
+                    Some(format!("kinds of memory of {x} and {y}"))
+                }
+                (Demand::Block(n, r, x), Demand::Block(m, s, y)) if (n, r) != (m, s) => {
+                    Some(format!("blocks of {x} and {y}"))
+                }
                 (Demand::Block(_, _, x), Demand::Fixed(y) | Demand::UserInput(y) | Demand::UserOutput(y))
                 | (Demand::Fixed(y) | Demand::UserInput(y) | Demand::UserOutput(y), Demand::Block(_, _, x)) => {
                     Some(format!("block of {x} and place of {y}"))
                 }
-                (Demand::Constant(x), Demand::UserOutput(y)) | (Demand::UserOutput(y), Demand::Constant(x)) => {
+                (Demand::Constant(x), Demand::UserOutput(y))
+                | (Demand::UserOutput(y), Demand::Constant(x)) => {
                     Some(format!("constant {x} handed to the user by {y}"))
                 }
                 (Demand::Stubborn(_, x), Demand::UserInput(y) | Demand::UserOutput(y))
-                | (Demand::UserInput(y) | Demand::UserOutput(y), Demand::Stubborn(_, x)) => Some(format!("address of {x} and user's {y}")),
-                (Demand::Stubborn(n, x), Demand::Somebody(m, y)) | (Demand::Somebody(m, y), Demand::Stubborn(n, x))
+                | (Demand::UserInput(y) | Demand::UserOutput(y), Demand::Stubborn(_, x)) => {
+                    Some(format!("address of {x} and user's {y}"))
+                }
+                (Demand::Stubborn(n, x), Demand::Somebody(m, y))
+                | (Demand::Somebody(m, y), Demand::Stubborn(n, x))
                     if addresses_move && n != m =>
                 {
                     Some(format!("address of {x} moves with {y}"))

@@ -91,11 +91,18 @@ pub fn choices(graph: &Snapshot) -> Vec<Choice> {
             _ if is(graph, node, &LOOPS) => 2,
             branches => branches,
         };
-        all = all.iter().flat_map(|one| (0..ways).map(|way| {
-            let mut one = one.clone();
-            one.insert(node, way);
-            one
-        }).collect::<Vec<_>>()).collect();
+        all = all
+            .iter()
+            .flat_map(|one| {
+                (0..ways)
+                    .map(|way| {
+                        let mut one = one.clone();
+                        one.insert(node, way);
+                        one
+                    })
+                    .collect::<Vec<_>>()
+            })
+            .collect();
     }
     all
 }
@@ -115,7 +122,8 @@ impl<'g> Machine<'g> {
         let mut done: BTreeMap<NodeId, u64> = BTreeMap::new();
         while done.len() < nodes.len() {
             let ready = nodes.iter().copied().find(|&node| {
-                !done.contains_key(&node) && self.before(node).iter().all(|earlier| done.contains_key(earlier))
+                !done.contains_key(&node)
+                    && self.before(node).iter().all(|earlier| done.contains_key(earlier))
             });
             let node = ready.expect("the graph has no cycle");
             let after = self.before(node).iter().fold(start, |all, earlier| all | done[earlier]);
@@ -142,10 +150,13 @@ impl<'g> Machine<'g> {
         let call = cells::parent(graph, node);
         if let Some(call) = call.filter(|_| is(graph, node, &["NetOutput"])) {
             let outputs = (0..graph.node(call).outputs.len() as u32).map(|index| call.output(index));
-            let given = outputs.filter_map(|o| Some((cells::inner_result(graph, graph.node(node).graph, o.index)?, o)));
+            let given = outputs
+                .filter_map(|o| Some((cells::inner_result(graph, graph.node(node).graph, o.index)?, o)));
             return self.moves(after, &given.collect::<Vec<_>>(), turn);
         }
-        if call.is_some() && is(graph, node, &["Data"]) || is(graph, node, &["Reshape", "Shape", "Rank", "NoOp"]) {
+        if call.is_some() && is(graph, node, &["Data"])
+            || is(graph, node, &["Reshape", "Shape", "Rank", "NoOp"])
+        {
             return after;
         }
         let kind = match () {
@@ -153,12 +164,14 @@ impl<'g> Machine<'g> {
             () if is(graph, node, &["NetOutput"]) => Kind::Output,
             () => Kind::Operator,
         };
-        let mut reads: Vec<Read> = inputs(graph, node).into_iter().filter_map(|input| self.read(input, turn)).collect();
+        let mut reads: Vec<Read> =
+            inputs(graph, node).into_iter().filter_map(|input| self.read(input, turn)).collect();
         if kind != Kind::Copy {
             // What is overwritten may be overwritten before the rest is read.
             reads.sort_by_key(|read| !read.spoils);
         }
-        let outputs = (0..graph.node(node).outputs.len() as u32).map(|index| self.cells.at(node.output(index)));
+        let outputs =
+            (0..graph.node(node).outputs.len() as u32).map(|index| self.cells.at(node.output(index)));
         let results = if kind == Kind::Output { Vec::new() } else { outputs.collect() };
         self.step(graph.node(node).name.to_string() + turn, kind, after, reads, results)
     }
@@ -189,7 +202,9 @@ impl<'g> Machine<'g> {
                 self.graph.producer(input).filter(|_| !is(self.graph, input.node, &LOOPS))?
             } else {
                 // What a loop gives has been several things.
-                let source = cells::is_lasting(self.graph, node) || cells::parent(self.graph, node).is_some() && is(self.graph, node, &["Data"]) || is(self.graph, node, &LOOPS);
+                let source = cells::is_lasting(self.graph, node)
+                    || cells::parent(self.graph, node).is_some() && is(self.graph, node, &["Data"])
+                    || is(self.graph, node, &LOOPS);
                 return (!source).then(|| (self.graph.node(node).name.to_string() + turn, output.index));
             };
         }
@@ -202,7 +217,8 @@ impl<'g> Machine<'g> {
         let outputs: Vec<Output> = (0..node.outputs.len() as u32).map(|index| call.output(index)).collect();
         if !is(graph, call, &LOOPS) {
             let condition = is(graph, call, &["If", "StatelessIf", "Case"]) && !node.inputs.is_empty();
-            let condition: Vec<Read> = condition.then(|| self.read(call.input(0), turn)).flatten().into_iter().collect();
+            let condition: Vec<Read> =
+                condition.then(|| self.read(call.input(0), turn)).flatten().into_iter().collect();
             let begin = if condition.is_empty() {
                 after
             } else {
@@ -216,14 +232,24 @@ impl<'g> Machine<'g> {
         for round in 0..=2 * way {
             let inside = |sub: GraphId| -> Vec<(Output, Output)> {
                 let data = graph.list(sub).filter(|&data| cells::called_input(graph, data).is_some());
-                data.filter_map(|data| Some((call.output(cells::number(graph, data, "_parent_node_index")?), data.output(0)))).collect()
+                data.filter_map(|data| {
+                    Some((call.output(cells::number(graph, data, "_parent_node_index")?), data.output(0)))
+                })
+                .collect()
             };
             let now = format!("{turn}#{round}");
             end = self.moves(end, &inside(cond), &format!("{now}?"));
             end = self.place(cond, end, &now);
-            if let Some(test) = cells::results(graph, cond).filter(|&out| !graph.node(out).inputs.is_empty()) {
+            if let Some(test) = cells::results(graph, cond).filter(|&out| !graph.node(out).inputs.is_empty())
+            {
                 let tested = self.read(test.input(0), &now).into_iter().collect();
-                end = self.step(graph.node(test).name.to_string() + &now, Kind::Operator, end, tested, Vec::new());
+                end = self.step(
+                    graph.node(test).name.to_string() + &now,
+                    Kind::Operator,
+                    end,
+                    tested,
+                    Vec::new(),
+                );
             }
             if round < 2 * way {
                 end = self.moves(end, &inside(body), &now);
@@ -235,7 +261,9 @@ impl<'g> Machine<'g> {
 
     /// Values go from one output to another, all at once, where they do not lie there already.
     fn moves(&mut self, after: u64, moved: &[(Output, Output)], turn: &str) -> u64 {
-        let Some(&(_, first)) = moved.first().filter(|_| self.semantics != Semantics::Memory) else { return after };
+        let Some(&(_, first)) = moved.first().filter(|_| self.semantics != Semantics::Memory) else {
+            return after;
+        };
         let name = self.graph.node(first.node).name.to_string() + turn;
         let reads = (0..).zip(moved).map(|(number, &(from, to))| {
             let input = if to.node == first.node { to.index } else { number };
@@ -255,10 +283,11 @@ impl<'g> Machine<'g> {
         let mut homes = BTreeSet::new();
         let lasting = nodes.iter().filter(|&&node| cells::is_source(self.graph, node));
         let crowded = lasting.filter(|node| !homes.insert(self.cells.at(node.output(0)))).count() > 0;
-        crowded || self.steps.iter().any(|step| {
-            let spoiled = step.reads.iter().filter(|read| read.spoils).map(|read| read.cell);
-            spoiled.chain(step.results.iter().copied()).any(|cell| constants.contains(&cell))
-        })
+        crowded
+            || self.steps.iter().any(|step| {
+                let spoiled = step.reads.iter().filter(|read| read.spoils).map(|read| read.cell);
+                spoiled.chain(step.results.iter().copied()).any(|cell| constants.contains(&cell))
+            })
     }
 
     /// What cells hold before the run: a source's value, or that of whoever gave it its number, which nobody reads.
@@ -276,7 +305,12 @@ impl<'g> Machine<'g> {
     /// Every order: every state that any order reaches is visited once.
     pub fn run(&self) -> Behaviour {
         let mut behaviour = Behaviour::default();
-        let mut variables: Vec<NodeId> = self.graph.all_nodes(GraphId::ROOT).into_iter().filter(|&n| cells::is_variable(self.graph, n)).collect();
+        let mut variables: Vec<NodeId> = self
+            .graph
+            .all_nodes(GraphId::ROOT)
+            .into_iter()
+            .filter(|&n| cells::is_variable(self.graph, n))
+            .collect();
         variables.sort_by_key(|variable| self.graph.node(*variable).name.clone());
         for node in self.graph.all_nodes(GraphId::ROOT) {
             if cells::is_source(self.graph, node) {
@@ -297,7 +331,11 @@ impl<'g> Machine<'g> {
                 }
                 for &variable in &variables {
                     let value = cells[self.cells.at(variable.output(0))];
-                    behaviour.kept.entry(self.graph.node(variable).name.to_string()).or_default().insert(value);
+                    behaviour
+                        .kept
+                        .entry(self.graph.node(variable).name.to_string())
+                        .or_default()
+                        .insert(value);
                     kept.push(value);
                 }
                 behaviour.outcomes.insert((given, kept));
@@ -348,7 +386,9 @@ impl Step {
         for (index, &cell) in self.results.iter().enumerate() {
             let value = match self.kind {
                 Kind::Copy => values.get(index).map_or(RUBBISH, |value| value.1),
-                _ => values.iter().fold(mix(named(&self.name), index as u64), |state, (_, value)| mix(state, *value)),
+                _ => values
+                    .iter()
+                    .fold(mix(named(&self.name), index as u64), |state, (_, value)| mix(state, *value)),
             };
             let copied = values.get(index).filter(|_| self.kind == Kind::Copy);
             let output = copied.map_or(index as u32, |value| value.0);

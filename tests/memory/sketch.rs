@@ -113,7 +113,11 @@ impl Draw<'_> {
             _ if number % 8 == 3 => format!(" ^{}", pool.nodes[(number / 8) % count]),
             _ => {
                 let (a, b) = ((number / 8) % count, count - 1);
-                if a == b { format!(" ^{}", pool.nodes[a]) } else { format!(" ^{} ^{}", pool.nodes[a], pool.nodes[b]) }
+                if a == b {
+                    format!(" ^{}", pool.nodes[a])
+                } else {
+                    format!(" ^{} ^{}", pool.nodes[a], pool.nodes[b])
+                }
             }
         }
     }
@@ -139,8 +143,14 @@ impl Draw<'_> {
         let a = self.pick(pool, depth);
         let mutable = "{ _input_mutable = true }";
         let (head, tail) = match kind {
-            4 | 5 => (format!("Assign(ref={a}, value={})", self.pick(pool, depth)), "-> ref: float32[1]".to_owned()),
-            6 => (format!("ScatterUpdate(var={a}, updates={})", self.pick(pool, depth)), "-> var: float32[1]".to_owned()),
+            4 | 5 => (
+                format!("Assign(ref={a}, value={})", self.pick(pool, depth)),
+                "-> ref: float32[1]".to_owned(),
+            ),
+            6 => (
+                format!("ScatterUpdate(var={a}, updates={})", self.pick(pool, depth)),
+                "-> var: float32[1]".to_owned(),
+            ),
             7..=9 => (format!("HcomAllReduce({a})"), mutable.to_owned()),
             10 => (format!("HcomAllReduce({a}, {})", self.pick(pool, depth)), mutable.to_owned()),
             11 => (format!("HcomAllReduce(x={a})"), format!("{mutable} -> x: float32[1]")),
@@ -153,9 +163,10 @@ impl Draw<'_> {
             15 | 16 if self.palette.moves => (format!("TensorMove({a})"), String::new()),
             15 | 16 if self.palette.copies => (format!("Identity({a})"), String::new()),
             17 if self.palette.copies => (format!("ReadVariableOp({a})"), String::new()),
-            18 if self.palette.blocks => {
-                (format!("HcomAllGather({a}, {})", self.pick(pool, depth)), "{ continuous_input = true }".to_owned())
-            }
+            18 if self.palette.blocks => (
+                format!("HcomAllGather({a}, {})", self.pick(pool, depth)),
+                "{ continuous_input = true }".to_owned(),
+            ),
             19 => (format!("Add({a}, {})", self.pick(pool, depth)), String::new()),
             22 | 23 => return self.branches(pool, a),
             24 => return self.call(pool, a),

@@ -95,7 +95,8 @@ pub fn faults(graph: &Snapshot, meant: &[(Choice, Behaviour)]) -> Vec<(Fault, St
 /// Some operator works in its input, which only the read/write layer looks after.
 pub fn may_overwrite_silently(graph: &Snapshot) -> bool {
     graph.all_nodes(GraphId::ROOT).into_iter().any(|node| {
-        cells::is(graph, node, &cells::LOOPS) || cells::inputs(graph, node).iter().any(|&i| cells::special(graph, i))
+        cells::is(graph, node, &cells::LOOPS)
+            || cells::inputs(graph, node).iter().any(|&i| cells::special(graph, i))
     })
 }
 
@@ -110,7 +111,8 @@ pub fn run(session: &Session, graph: &Snapshot, steps: &[&str]) -> Result<Snapsh
 
 /// From now on as the reference compiler does it.
 pub fn ge(session: &mut Session) {
-    let complaints = session.set_options(BTreeMap::from([("compat".to_owned(), "ge".to_owned())]), BTreeMap::new());
+    let complaints =
+        session.set_options(BTreeMap::from([("compat".to_owned(), "ge".to_owned())]), BTreeMap::new());
     assert!(complaints.is_empty());
 }
 
@@ -135,8 +137,10 @@ pub fn runner(cases: u32, seed: u8) -> TestRunner {
 
 /// The same texts every time.
 fn texts(count: usize, palette: Palette) -> Vec<String> {
-    let mut runner =
-        TestRunner::new_with_rng(ProptestConfig::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &[100; 32]));
+    let mut runner = TestRunner::new_with_rng(
+        ProptestConfig::default(),
+        TestRng::from_seed(RngAlgorithm::ChaCha, &[100; 32]),
+    );
     let sketches = sketches(palette);
     (0..count).map(|_| sketches.new_tree(&mut runner).expect("a sketch").current().notation()).collect()
 }
