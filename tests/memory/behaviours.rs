@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anchorwatch::engine::{RuleSources, Session};
 use anchorwatch::format::notation;
 use anchorwatch::graph::Snapshot;
+use anchorwatch::lang::syntax::ast::Kind;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
@@ -31,7 +32,7 @@ fn outcomes(graph: &Snapshot) -> BTreeMap<Choice, BTreeSet<(Vec<Value>, Vec<Valu
 const PROTECTION: &[&str] = &["hccl_memcpy", "rw", "layout"];
 
 /// A graph that gives something after `steps` and the protection that it does not give after these alone.
-fn adds(session: &Session, graph: &Snapshot, steps: &[&str]) -> Result<Option<String>, String> {
+pub fn adds(session: &Session, graph: &Snapshot, steps: &[&str]) -> Result<Option<String>, String> {
     let before = run(session, graph, PROTECTION)?;
     let after = run(session, graph, &[steps, PROTECTION].concat())?;
     let (possible, given) = (outcomes(&before), outcomes(&after));
@@ -57,6 +58,22 @@ fn adds_no_behaviour(palette: Palette, steps: &[&str]) {
     };
     if let Err(found) = runner(300 * generous(), 7).run(&sketches(palette), property) {
         panic!("{found}");
+    }
+}
+
+/// The elimination of copies, where the rules have it.
+pub const ELIMINATION: &str = "tensor_move";
+
+pub fn is_known(session: &Session, step: &str) -> bool {
+    session.entries().iter().any(|entry| entry.kind == Kind::Pass && entry.name.as_str() == step)
+}
+
+#[test]
+fn taking_moves_out_adds_no_behaviour() {
+    let session = Session::new(RuleSources::shipped());
+    if is_known(&session, ELIMINATION) {
+        adds_no_behaviour(Palette { moves: true, ..Palette::default() }, &[ELIMINATION]);
+        adds_no_behaviour(Palette { moves: true, calls: true, ..Palette::default() }, &[ELIMINATION]);
     }
 }
 

@@ -15,12 +15,13 @@ use anchorwatch::format::notation;
 use anchorwatch::graph::{GraphId, Snapshot};
 use anchorwatch::lang::Level;
 
+use crate::behaviours::{ELIMINATION, adds, is_known};
 use crate::demands::violations;
 use crate::sketch::Palette;
-use crate::soundness::{ALL, LAYERS, Sample, faults, meaning, run, samples};
+use crate::soundness::{ALL, LAYERS, Sample, faults, graphs, meaning, run, samples};
 
 /// Files whose ordered lists, conditions and actions protect. Those that only read or describe are left out.
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "edits",
     "hccl",
     "identity",
@@ -30,6 +31,7 @@ const FILES: [&str; 9] = [
     "readwrite",
     "sharing",
     "subgraph",
+    "tensor_move",
 ];
 
 /// Actions that only describe a copy, or note something for others.
@@ -107,7 +109,13 @@ fn deletions(rules: &RuleSources) -> Vec<Deletion> {
                 let count = seen.entry(name.clone()).or_default();
                 *count += 1;
                 let name = if *count == 1 { name } else { format!("{name} ({count})") };
-                let text = whole[..here].to_owned() + &new + &whole[at..];
+                // A step of a chain goes on as long as lines stand further to the right.
+                let margin = line.len() - line.trim_start().len();
+                let more = whole[at..].split_inclusive('\n').take_while(|next| {
+                    said.starts_with("require ") && next.len() - next.trim_start().len() > margin
+                });
+                let end = at + more.map(str::len).sum::<usize>();
+                let text = whole[..here].to_owned() + &new + &whole[end..];
                 all.push(Deletion { name, change: Change::Text(file.to_owned(), text) });
             };
             if item == "matrix rw_conflict" && line.contains("InsertIdentity") && line.starts_with(' ') {
@@ -130,7 +138,11 @@ fn deletions(rules: &RuleSources) -> Vec<Deletion> {
                 continue;
             }
             if line.starts_with(' ')
-                && (case || alternative || said.starts_with("do ") || said.starts_with("link "))
+                && (case
+                    || alternative
+                    || said.starts_with("do ")
+                    || said.starts_with("link ")
+                    || said.starts_with("require "))
             {
                 let name = if case { said.split(" : ").next().unwrap_or(said) } else { said };
                 put(format!("{file}: {item}: {name}"), String::new());
@@ -150,6 +162,8 @@ struct Witness {
     graph: Snapshot,
     steps: Vec<&'static str>,
     meant: Option<Vec<(crate::machine::Choice, crate::machine::Behaviour)>>,
+    /// Copies are taken out: may anything happen that could not happen before?
+    eliminates: bool,
     addresses_move: bool,
     wrong: BTreeSet<String>,
 }
@@ -203,6 +217,13 @@ impl Bench {
 
     /// What is wrong with the graph after its steps, without one of them.
     fn wrong(&self, witness: &Witness, left_out: Option<&str>) -> BTreeSet<String> {
+        if witness.eliminates {
+            let added = adds(&self.sessions[0], &witness.graph, &[ELIMINATION]);
+            return added
+                .map_or_else(|failure| Some(failure), |more| more.map(|_| "adds a behaviour".to_owned()))
+                .into_iter()
+                .collect();
+        }
         let steps: Vec<&str> = witness.steps.iter().copied().filter(|step| Some(*step) != left_out).collect();
         let session = &self.sessions[usize::from(witness.addresses_move)];
         let after = match run(session, &witness.graph, &steps) {
@@ -228,6 +249,8 @@ impl Bench {
     fn concerns(witness: &Witness, change: &Change) -> bool {
         let layout = witness.name.starts_with("layout/");
         match change {
+            Change::Text(file, _) if file == ELIMINATION => witness.eliminates,
+            _ if witness.eliminates => false,
             Change::Text(file, _) => {
                 file.as_str() == "edits" || layout == file.starts_with("layout") || file == "layout_pass"
             }
@@ -260,6 +283,19 @@ fn witnesses(bench: &Bench) -> Vec<Witness> {
             graph,
             steps: steps.to_vec(),
             meant: Some(meant),
+            eliminates: false,
+            addresses_move: false,
+            wrong: BTreeSet::new(),
+        }));
+    }
+    if is_known(&bench.sessions[0], ELIMINATION) {
+        let moves = Palette { moves: true, calls: true, ..Palette::default() };
+        all.extend(graphs(4 * SAMPLES, moves).into_iter().enumerate().map(|(number, graph)| Witness {
+            name: format!("moves: sketch {number}"),
+            graph,
+            steps: vec![ELIMINATION],
+            meant: None,
+            eliminates: true,
             addresses_move: false,
             wrong: BTreeSet::new(),
         }));
@@ -287,6 +323,7 @@ fn witnesses(bench: &Bench) -> Vec<Witness> {
                     graph,
                     steps,
                     meant,
+                    eliminates: false,
                     addresses_move,
                     wrong: BTreeSet::new(),
                 });
