@@ -8,13 +8,19 @@
 //! (the rule text of an expression).
 
 mod acts;
+mod changes;
 mod layer;
+mod observe;
+mod passes;
+mod scan;
 mod tell;
+mod trail;
 mod why;
 mod words;
+mod would;
 
 use super::outcome::{PlaceRef, RuleRef};
-use crate::graph::{Anchor, NodeId, Sym};
+use crate::graph::{Anchor, NodeId, State, Sym};
 
 /// What `explain` is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +33,55 @@ pub struct ExplainTarget {
 /// The answer to `explain GRAPH NODE[:in|:outN]`.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Explanation {
+    /// What was asked about.
+    pub asked: Option<PlaceRef>,
+    /// Bytes of the tensor asked about; of a node, those of its first output.
+    pub bytes: Option<u64>,
+    /// The steps of the run that did something to it or decided about it, in their order.
+    pub passes: Vec<PassStory>,
+    /// What layers of memory conflicts say of the anchors asked about.
+    pub anchors: Vec<AnchorStory>,
+}
+
+/// What one step of the run did to a node, or decided about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassStory {
+    pub rule: RuleRef,
     /// The chains that looked at the node.
     pub chains: Vec<ChainStory>,
-    /// The anchors asked about.
-    pub anchors: Vec<AnchorStory>,
+    /// First what was done, then what was decided against, the gravest first.
+    pub acts: Vec<ActStory>,
+    /// The step failed, and all of it was taken back unless it says otherwise.
+    pub failure: Option<String>,
+}
+
+/// One change of a node, or a decision against one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActStory {
+    pub place: PlaceRef,
+    pub kind: ActKind,
+    /// What was done, line by line, or what was not.
+    pub what: Vec<String>,
+    /// The entry whose statement it was.
+    pub by: RuleRef,
+    /// The node that the rule was looking at, if it is another one.
+    pub during: Option<PlaceRef>,
+    /// Of a finding: all that it is about.
+    pub places: Vec<PlaceRef>,
+    pub help: Option<String>,
+    /// What decided: the last decision in full, then the first lines of those around it.
+    pub steps: Vec<TraceStep>,
+    /// How many more decisions of the same loop were alike.
+    pub more: usize,
+    /// How much was at stake: 0 is a deletion; small is grave.
+    pub rank: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActKind {
+    Done,
+    Reported,
+    Refused,
 }
 
 /// One anchor's story.
@@ -99,7 +150,11 @@ pub struct ChainStory {
     pub place: PlaceRef,
     /// Its requirements up to the first that failed.
     pub requirements: Vec<RequirementStory>,
+    /// It ran to its end.
+    pub passed: bool,
     pub outcome: String,
+    /// What could be changed so that it would not fail here.
+    pub help: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -118,4 +173,15 @@ pub struct TraceStep {
     pub value: String,
     /// `file:line` of the rule text.
     pub at: String,
+}
+
+/// Bytes of the tensor of an anchor, or of a node's first output.
+fn tensor_bytes(state: &State, node: NodeId, anchor: Option<Anchor>) -> Option<u64> {
+    let found = state.get_node(node)?;
+    let port = match anchor {
+        Some(Anchor::In(input)) => found.inputs.get(input.index as usize),
+        Some(Anchor::Out(output)) => found.outputs.get(output.index as usize),
+        None => found.outputs.get(0),
+    };
+    port?.desc.byte_count()
 }

@@ -21,7 +21,7 @@ use crate::db::{Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labels};
 use crate::lang::eval::{
     ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject,
-    Value,
+    Value, Watch,
 };
 use crate::lang::hir::{Block, Entry, ExprId, Subject as Over, TextId};
 use crate::lang::syntax::ast::Kind;
@@ -100,12 +100,23 @@ pub struct PassRun<'db> {
 /// Runs a pass.
 #[salsa::tracked(returns(ref))]
 pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> PassResult {
+    run_watched(db, rules, run, None)
+}
+
+/// Runs a pass under the eyes of someone; what comes of it is not remembered.
+pub fn run_watched<'db>(
+    db: &'db dyn Db,
+    rules: RuleSet,
+    run: PassRun<'db>,
+    watch: Option<&dyn Watch>,
+) -> PassResult {
     let linked = program(db, rules, Roots::of(db, [(run.kind(db), run.name(db))]));
     let before = run.at(db).snapshot(db);
     let host = Engine::new(db, rules, before);
     let mut machine = Machine::over(&linked.0, &host, before, run.root(db));
     machine.set_tally(db.tally());
     machine.set_counters(run.counters(db));
+    machine.set_watch(watch);
     let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
@@ -273,8 +284,15 @@ impl<'db> Engine<'db> {
         };
         for node in self.nodes(machine, entry, subject, only)? {
             let frame = [Value::Graph(machine.root()), Value::Node(node)];
-            if self.applies(machine, entry, subject, &frame)? {
+            let holds = self.applies(machine, entry, subject, &frame)?;
+            if let Some(watch) = machine.watch() {
+                watch.enter(machine, entry, subject.condition, &frame, holds);
+            }
+            if holds {
                 machine.run(entry, block, &frame)?;
+            }
+            if let Some(watch) = machine.watch() {
+                watch.leave(machine);
             }
         }
         Ok(())

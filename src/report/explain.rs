@@ -6,11 +6,13 @@
 use std::fmt::Write;
 
 use super::human::{Human, Paint};
-use super::place::{Names, in_graph};
+use super::place::{Names, in_graph, side_index};
 use super::rules::Rules;
 use crate::engine::explain::{
-    AnchorStory, ChainStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory,
+    ActKind, ActStory, AnchorStory, ChainStory, Explanation, MarkStory, PassStory, TraceStep, Verdict,
+    VerdictStory,
 };
+use crate::engine::outcome::{PlaceRef, RuleRef};
 use crate::graph::Sym;
 
 /// Width that the text of a step is padded to, so that values stand below each other.
@@ -19,9 +21,12 @@ const STEP_WIDTH: usize = 56;
 /// Draws all stories, an empty line between two.
 pub fn draw(explanation: &Explanation, rules: &Rules, names: Names<'_>, human: &Human) -> String {
     let mut out = String::new();
-    for story in &explanation.chains {
-        part(&mut out);
-        draw_chain(story, rules, names, human, &mut out);
+    if let Some(asked) = explanation.asked.as_ref().filter(|_| !explanation.passes.is_empty()) {
+        let size = explanation.bytes.map_or_else(String::new, |count| format!("  {}", bytes(count)));
+        title(asked, &size, names, human, &mut out);
+        for pass in &explanation.passes {
+            draw_pass(pass, asked, rules, names, human, &mut out);
+        }
     }
     for story in &explanation.anchors {
         part(&mut out);
@@ -36,11 +41,132 @@ fn part(out: &mut String) {
     }
 }
 
-fn draw_chain(story: &ChainStory, rules: &Rules, names: Names<'_>, human: &Human, out: &mut String) {
-    let title = human.paint(Paint::Strong, &names.anchor(&story.place));
-    let _ = writeln!(out, "{title}  {}{}", story.place.op.as_str(), in_graph(&story.place.graph));
-    let _ = writeln!(out, "  {}: {}", rules.describe(&story.rule), story.outcome);
-    for requirement in &story.requirements {
+fn title(place: &PlaceRef, more: &str, names: Names<'_>, human: &Human, out: &mut String) {
+    let title = human.paint(Paint::Strong, &names.anchor(place));
+    let _ = writeln!(out, "{title}  {}{}{more}", place.op.as_str(), in_graph(&place.graph));
+}
+
+/// A size for a person.
+pub fn bytes(count: u64) -> String {
+    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
+}
+
+fn draw_pass(
+    story: &PassStory,
+    asked: &PlaceRef,
+    rules: &Rules,
+    names: Names<'_>,
+    human: &Human,
+    out: &mut String,
+) {
+    heading(human, &rules.describe(&story.rule), out);
+    for chain in &story.chains {
+        draw_chain(chain, &story.rule, rules, human, out);
+    }
+    let refused = |act: &ActStory| act.kind == ActKind::Refused;
+    // What was decided against stands in full where nothing was done.
+    let done = story.acts.iter().filter(|act| act.kind != ActKind::Refused).count();
+    let full = if done == 0 && story.chains.is_empty() { 1 } else { done };
+    for act in story.acts.iter().take(full) {
+        draw_act(act, asked, &story.rule, rules, names, human, out);
+    }
+    // Beside what was done only copies that were not made count; else what is as grave as the gravest.
+    let gravest = match full {
+        0 => u8::MAX,
+        _ if done > 0 => 1,
+        _ => story.acts.first().map_or(u8::MAX, |act| act.rank.max(1)),
+    };
+    let rest = story.acts.iter().skip(full).filter(|act| refused(act) && act.rank <= gravest);
+    let rest: Vec<&ActStory> = rest.collect();
+    for act in rest.iter().take(ALSO) {
+        draw_short(act, asked, names, human, out);
+    }
+    if rest.len() > ALSO {
+        let _ = writeln!(out, "    {}", human.paint(Paint::Faint, &format!("and {} more", rest.len() - ALSO)));
+    }
+    if let Some(failure) = &story.failure {
+        let _ = writeln!(out, "    {}", human.paint(Paint::Error, failure));
+    }
+}
+
+/// Short lines of decisions that changed nothing.
+const ALSO: usize = 4;
+
+fn sign(kind: ActKind, human: &Human) -> String {
+    match kind {
+        ActKind::Done => human.paint(Paint::Good, "✓"),
+        ActKind::Reported => human.paint(Paint::Warning, "!"),
+        ActKind::Refused => human.paint(Paint::Faint, "✗"),
+    }
+}
+
+/// `in0: `, where the whole node was asked about.
+fn side(act: &ActStory, asked: &PlaceRef) -> String {
+    match act.place.anchor {
+        Some(anchor) if asked.anchor.is_none() => format!("{}: ", side_index(anchor)),
+        _ => String::new(),
+    }
+}
+
+fn draw_act(
+    act: &ActStory,
+    asked: &PlaceRef,
+    pass: &RuleRef,
+    rules: &Rules,
+    names: Names<'_>,
+    human: &Human,
+    out: &mut String,
+) {
+    let mut lines = act.what.iter();
+    let first = lines.next().map_or("", String::as_str);
+    let _ = writeln!(out, "    {} {}{first}", sign(act.kind, human), side(act, asked));
+    for line in lines {
+        let _ = writeln!(out, "      {line}");
+    }
+    for (place, role) in act.places.iter().zip(ROLES.iter().chain(std::iter::repeat(&"about"))) {
+        let _ = writeln!(out, "      {role} {}", names.describe(place));
+    }
+    let mut by = Vec::new();
+    if act.by != *pass {
+        by.push(format!("by {}", rules.describe(&act.by)));
+    }
+    if let Some(during) = &act.during {
+        by.push(format!("looking at `{}`", names.anchor(during)));
+    }
+    if !by.is_empty() {
+        let _ = writeln!(out, "      {}", human.paint(Paint::Faint, &by.join(", ")));
+    }
+    draw_steps(&act.steps, human, out);
+    if act.more > 0 {
+        let _ = writeln!(out, "      and {} more like it", act.more);
+    }
+    if let Some(help) = &act.help {
+        let _ = writeln!(out, "      help: {help}");
+    }
+}
+
+/// What a finding is about, one after the other.
+const ROLES: [&str; 1] = ["about"];
+
+/// A decision that changed nothing, on one line: its last step says why.
+fn draw_short(act: &ActStory, asked: &PlaceRef, names: Names<'_>, human: &Human, out: &mut String) {
+    let what = act.what.first().map_or("", String::as_str);
+    let why = act.steps.first().map_or_else(String::new, |step| {
+        format!(": {} = {}  {}", on_one_line(&step.source), step.value, human.paint(Paint::Faint, &step.at))
+    });
+    let during = act.during.as_ref().map_or_else(String::new, |place| format!(" for `{}`", names.anchor(place)));
+    let _ = writeln!(out, "    {} {}{what}{during}{why}", sign(act.kind, human), side(act, asked));
+}
+
+fn draw_chain(story: &ChainStory, pass: &RuleRef, rules: &Rules, human: &Human, out: &mut String) {
+    let title = if story.rule == *pass { String::new() } else { format!("{}: ", rules.describe(&story.rule)) };
+    let sign = if story.passed { human.paint(Paint::Good, "✓") } else { human.paint(Paint::Faint, "✗") };
+    let _ = writeln!(out, "    {sign} {title}{}", story.outcome);
+    if let Some(help) = &story.help {
+        let _ = writeln!(out, "      help: {help}");
+    }
+    // The one that failed is what is asked for.
+    for requirement in story.requirements.iter().rev() {
         draw_held(requirement.name, requirement.holds, &requirement.steps, human, out);
     }
 }

@@ -22,7 +22,8 @@ use super::place::side_index;
 use super::rules::{Rules, kind_word};
 use super::summary::Summary;
 use crate::engine::explain::{
-    AnchorStory, ChainStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory,
+    ActKind, ActStory, AnchorStory, ChainStory, Explanation, MarkStory, PassStory, TraceStep, Verdict,
+    VerdictStory,
 };
 use crate::engine::outcome::{AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
 use crate::graph::Sym;
@@ -421,7 +422,10 @@ struct ChainJson<'a> {
     #[serde(flatten)]
     place: PlaceJson<'a>,
     requirements: Vec<RequirementJson<'a>>,
+    passed: bool,
     outcome: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -441,14 +445,69 @@ fn chain<'a>(story: &'a ChainStory, rules: &'a Rules) -> ChainJson<'a> {
         rule: rule(&story.rule, rules),
         place: place(&story.place),
         requirements: requirements.collect(),
+        passed: story.passed,
         outcome: &story.outcome,
+        help: story.help.as_deref(),
     }
 }
 
-/// An explanation, one line a chain, then one line an anchor.
+#[derive(Serialize)]
+struct PassStoryJson<'a> {
+    pass: RuleJson<'a>,
+    chains: Vec<ChainJson<'a>>,
+    acts: Vec<ActJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ActJson<'a> {
+    #[serde(flatten)]
+    place: PlaceJson<'a>,
+    act: &'static str,
+    what: &'a [String],
+    by: RuleJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    during: Option<PlaceJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    places: Vec<PlaceJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+    more: usize,
+    steps: Vec<StepJson<'a>>,
+}
+
+fn act<'a>(story: &'a ActStory, rules: &'a Rules) -> ActJson<'a> {
+    ActJson {
+        place: place(&story.place),
+        act: match story.kind {
+            ActKind::Done => "done",
+            ActKind::Reported => "reported",
+            ActKind::Refused => "refused",
+        },
+        what: &story.what,
+        by: rule(&story.by, rules),
+        during: story.during.as_ref().map(place),
+        places: story.places.iter().map(place).collect(),
+        help: story.help.as_deref(),
+        more: story.more,
+        steps: steps(&story.steps),
+    }
+}
+
+fn pass_story<'a>(story: &'a PassStory, rules: &'a Rules) -> PassStoryJson<'a> {
+    PassStoryJson {
+        pass: rule(&story.rule, rules),
+        chains: story.chains.iter().map(|c| chain(c, rules)).collect(),
+        acts: story.acts.iter().map(|a| act(a, rules)).collect(),
+        failure: story.failure.as_deref(),
+    }
+}
+
+/// An explanation, one line a pass, then one line an anchor.
 pub fn explanation(explanation: &Explanation, rules: &Rules) -> String {
-    let chains = explanation.chains.iter().map(|story| line(&chain(story, rules)));
-    chains.chain(explanation.anchors.iter().map(|anchor| line(&story(anchor, rules)))).collect()
+    let passes = explanation.passes.iter().map(|pass| line(&pass_story(pass, rules)));
+    passes.chain(explanation.anchors.iter().map(|anchor| line(&story(anchor, rules)))).collect()
 }
 
 #[cfg(test)]

@@ -120,12 +120,32 @@ impl<'a> Machine<'a> {
         chain: &crate::lang::hir::Chain,
         base: usize,
     ) -> Result<ChainEnd, Failure> {
-        if let Some(condition) = chain.subject.condition
-            && !self.holds(code, condition, base)?
-        {
-            return Ok(ChainEnd::Elsewhere);
+        let holds = match chain.subject.condition {
+            Some(condition) => self.holds(code, condition, base)?,
+            None => true,
+        };
+        match self.watch {
+            None if !holds => Ok(ChainEnd::Elsewhere),
+            None => self.steps_of(code, chain, base),
+            Some(watch) => {
+                let frame = self.frame(code, base);
+                watch.enter(self, code.entry, chain.subject.condition, &frame, holds);
+                self.watched(watch, |m| if holds { m.steps_of(code, chain, base) } else { Ok(ChainEnd::Elsewhere) })
+            }
         }
+    }
+
+    fn steps_of(
+        &mut self,
+        code: &Code,
+        chain: &crate::lang::hir::Chain,
+        base: usize,
+    ) -> Result<ChainEnd, Failure> {
         for (at, step) in chain.steps.iter().enumerate() {
+            if let Some(watch) = self.watch {
+                watch.step(self, Self::spot(code, base), step);
+                watch.leave(self);
+            }
             match *step {
                 ChainStep::Let { local, value } => {
                     let value = self.value(code, value, base)?;
@@ -208,6 +228,16 @@ impl<'a> Machine<'a> {
     }
 
     fn statement(&mut self, code: &Code, statement: &Statement, base: usize) -> Result<Flow, Failure> {
+        match self.watch {
+            None => self.act(code, statement, base),
+            Some(watch) => {
+                watch.before(self, Self::spot(code, base), statement);
+                self.watched(watch, |m| m.act(code, statement, base))
+            }
+        }
+    }
+
+    fn act(&mut self, code: &Code, statement: &Statement, base: usize) -> Result<Flow, Failure> {
         match statement {
             Statement::Let { local, value } => {
                 let value = self.value(code, *value, base)?;
@@ -345,6 +375,7 @@ impl<'a> Machine<'a> {
                         return Err(Failure::mechanism("host", message));
                     };
                     *place = anchor.into();
+                    m.begin_round(code, *local, base);
                     m.block(code, body, base).map(|_| ())
                 })?;
             }
@@ -369,6 +400,7 @@ impl<'a> Machine<'a> {
                     return self.settle(Flow::Stop);
                 }
                 self.stack[slot] = element;
+                self.begin_round(code, local, base);
                 if self.block(code, body, base)? == Flow::Stop {
                     return Ok(Flow::Stop);
                 }
@@ -386,10 +418,18 @@ impl<'a> Machine<'a> {
                 break;
             }
             self.stack[slot] = element;
+            self.begin_round(code, local, base);
             result = self.block(code, body, base);
         }
         self.loops.push(elements);
         result
+    }
+
+    #[inline]
+    fn begin_round(&mut self, code: &Code, local: u32, base: usize) {
+        if let Some(watch) = self.watch {
+            watch.round(self, Self::spot(code, base), local);
+        }
     }
 
     fn group(

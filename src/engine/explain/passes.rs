@@ -1,0 +1,167 @@
+//! What the steps of a run did to a node or decided about it, as stories.
+
+use rustc_hash::FxHashSet;
+
+use super::changes::{DELETED, touched};
+use super::observe::{Act, Asked, ChainAct, Mode, Observer, What};
+use super::scan::node_of;
+use super::tell::{Stage, Teller, failed};
+use super::words::Words;
+use super::{ActKind, ActStory, ChainStory, ExplainTarget, PassStory, RequirementStory};
+use crate::engine::outcome::{PlaceRef, RuleRef};
+use crate::engine::run::run_watched;
+use crate::graph::{Anchor, NodeId, Snapshot};
+use crate::lang::eval::EntryId;
+use crate::lang::syntax::ast::Kind;
+
+/// Rank of a decision of a rule that is for other operator types.
+const FOREIGN: u8 = 9;
+
+impl Teller<'_> {
+    /// A story for each step that had to do with what is asked about.
+    pub fn passes(&self, target: ExplainTarget) -> Vec<PassStory> {
+        let asked = Asked { nodes: FxHashSet::from_iter([target.node]), anchor: target.anchor };
+        self.stages.iter().filter_map(|stage| self.pass(stage, &asked, target)).collect()
+    }
+
+    fn pass(&self, stage: &Stage<'_>, asked: &Asked, target: ExplainTarget) -> Option<PassStory> {
+        let (db, rules) = (&self.session.db, self.session.rules);
+        let words = Words { db, rules };
+        let survey = Observer::new(words, &stage.before, asked, Mode::Survey);
+        run_watched(db, rules, stage.run, Some(&survey));
+        let wanted = survey.wanted();
+        let is_touched = stage.result.edits.iter().any(|record| {
+            touched(&record.kind).into_iter().flatten().any(|node| asked.nodes.contains(&node))
+        });
+        if wanted.is_empty() && !is_touched {
+            return None;
+        }
+        let observer = Observer::new(words, &stage.before, asked, Mode::Tell(wanted));
+        run_watched(db, rules, stage.run, Some(&observer));
+        let (acts, chains) = observer.told();
+        let chains: Vec<ChainStory> = match target.anchor {
+            None => chains.into_iter().map(|chain| self.chain(stage, chain)).collect(),
+            Some(_) => Vec::new(),
+        };
+        let mut acts: Vec<ActStory> =
+            acts_about(acts, target.anchor).into_iter().map(|act| self.act(stage, act)).collect();
+        // Beside its deletion nothing counts.
+        let is_deletion = |act: &ActStory| act.kind == ActKind::Done && act.what.iter().any(|text| text == DELETED);
+        if acts.iter().any(is_deletion) {
+            acts.retain(is_deletion);
+            for act in &mut acts {
+                act.what.retain(|text| text == DELETED);
+            }
+        }
+        // Of decisions of one weight the last one stands.
+        acts.reverse();
+        acts.sort_by_key(|act| (act.kind == ActKind::Refused, act.rank));
+        let done = acts.iter().take_while(|act| act.kind != ActKind::Refused).count();
+        acts[..done].reverse();
+        let failure = stage
+            .result
+            .failure
+            .as_ref()
+            .map(|failure| failed(&self.renderer(&stage.before).failure(stage.step.name, failure)));
+        if acts.is_empty() && chains.is_empty() {
+            return None;
+        }
+        let rule = RuleRef { kind: stage.step.kind, name: stage.step.name };
+        Some(PassStory { rule, chains, acts, failure })
+    }
+
+    /// A graph of the stage that has a node.
+    fn state<'a>(&'a self, stage: &'a Stage<'_>, node: NodeId) -> &'a Snapshot {
+        if stage.before.contains(node) { &stage.before } else { &stage.result.after }
+    }
+
+    fn node(&self, stage: &Stage<'_>, node: NodeId) -> PlaceRef {
+        self.renderer(self.state(stage, node)).node_place(node, String::new())
+    }
+
+    fn place(&self, stage: &Stage<'_>, node: NodeId, anchor: Option<Anchor>) -> PlaceRef {
+        match anchor {
+            Some(anchor) => self.renderer(self.state(stage, node)).place(anchor, String::new()),
+            None => self.node(stage, node),
+        }
+    }
+
+    fn rule(&self, stage: &Stage<'_>, entry: EntryId) -> RuleRef {
+        let key = stage.result.program.0.key(entry);
+        let (kind, name) = key.unwrap_or((stage.step.kind, stage.step.name));
+        RuleRef { kind, name }
+    }
+
+    fn act(&self, stage: &Stage<'_>, act: Act) -> ActStory {
+        let place = self.place(stage, act.node, act.anchor);
+        let by = self.rule(stage, act.entry);
+        let during = act.during.and_then(|item| {
+            node_of(&item).map(|node| self.place(stage, node, item.as_anchor()))
+        });
+        let (kind, what, places, help, rank) = match act.what {
+            What::Done(changes) => {
+                let what = changes.into_iter().map(|(_, text)| text).collect();
+                (ActKind::Done, what, Vec::new(), None, 0)
+            }
+            What::Reported { message, help, places } => {
+                let places = places.iter().filter_map(|value| {
+                    node_of(value).map(|node| self.place(stage, node, value.as_anchor()))
+                });
+                (ActKind::Reported, vec![message], places.collect(), help, 0)
+            }
+            What::Refused { stake, foreign } => {
+                let rank = if foreign { FOREIGN } else { stake.rank() };
+                (ActKind::Refused, vec![stake.refused()], Vec::new(), None, rank)
+            }
+        };
+        ActStory { place, kind, what, by, during, places, help, steps: act.steps, more: act.more, rank }
+    }
+
+    fn chain(&self, stage: &Stage<'_>, chain: ChainAct) -> ChainStory {
+        let place = self.node(stage, chain.node);
+        let requirements = chain
+            .requirements
+            .into_iter()
+            .map(|(name, holds, steps)| RequirementStory { name, holds, steps })
+            .collect::<Vec<_>>();
+        let passed = chain.kept.is_none();
+        let (outcome, help) = match chain.kept {
+            None => ("all requirements hold".to_owned(), None),
+            Some((reason, help)) if reason.is_empty() => {
+                let failed = requirements.last().map_or("", |requirement| requirement.name.as_str());
+                (format!("kept as it is: `{failed}` does not hold"), help)
+            }
+            Some((reason, help)) => (format!("kept as it is: {reason}"), help),
+        };
+        let rule = RuleRef { kind: Kind::Chain, name: chain.chain };
+        ChainStory { rule, place, requirements, passed, outcome, help }
+    }
+}
+
+/// Of what happened to a node, what is about one anchor; about the node as a whole if there is nothing else.
+fn acts_about(acts: Vec<Act>, anchor: Option<Anchor>) -> Vec<Act> {
+    let Some(asked) = anchor else { return acts };
+    let mut own = Vec::new();
+    let mut whole = Vec::new();
+    for act in acts {
+        let What::Done(changes) = &act.what else {
+            match act.anchor {
+                Some(anchor) if anchor == asked => own.push(act),
+                Some(_) => {}
+                None => whole.push(act),
+            }
+            continue;
+        };
+        let deleted = changes.iter().any(|(_, text)| text == DELETED);
+        let only = |wanted: Option<Anchor>| {
+            changes.iter().filter(|(of, _)| deleted || *of == wanted).cloned().collect::<Vec<_>>()
+        };
+        let (of_anchor, of_node) = (only(Some(asked)), only(None));
+        if !of_anchor.is_empty() {
+            own.push(Act { what: What::Done(of_anchor), ..act });
+        } else if !of_node.is_empty() {
+            whole.push(Act { what: What::Done(of_node), ..act });
+        }
+    }
+    if own.is_empty() { whole } else { own }
+}
