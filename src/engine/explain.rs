@@ -13,6 +13,7 @@ mod layer;
 mod observe;
 mod passes;
 mod scan;
+mod table;
 mod tell;
 mod trail;
 mod why;
@@ -77,11 +78,73 @@ pub struct ActStory {
     pub rank: u8,
 }
 
+impl ActStory {
+    /// What decided in a few words: the cell of a matrix, else the case that was taken, else the first condition.
+    pub fn because(&self) -> Option<String> {
+        let first = self.steps.iter().enumerate();
+        let end = first.skip(1).find(|(_, step)| step.depth == 0).map_or(self.steps.len(), |(at, _)| at);
+        let cell = self.steps.iter().find(|step| step.kind == StepKind::Cell);
+        let case = self.steps[..end].iter().find(|step| step.kind == StepKind::Case);
+        let said = |step: &TraceStep| format!("{} = {}", step.source, step.value);
+        cell.or(case).or(self.steps.first()).map(said)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActKind {
     Done,
     Reported,
     Refused,
+}
+
+/// What became of all nodes of one operator type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    pub op: Sym,
+    /// In the order of the graph, then those that the run inserted.
+    pub rows: Vec<Row>,
+    /// Rows by result, entry and reason: the most bytes first within a result.
+    pub totals: Vec<Total>,
+}
+
+/// One node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub place: PlaceRef,
+    pub fate: Fate,
+    /// The step of the run that decided.
+    pub by: Option<RuleRef>,
+    /// The step of a chain, the case or the condition that decided, without names of nodes.
+    pub reason: String,
+    /// The reason in the words of the rule.
+    pub text: Option<String>,
+    /// Bytes of the tensor of its first output; none if shape or type do not tell.
+    pub bytes: Option<u64>,
+}
+
+/// What became of a node, in the order of totals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// A rule could have taken it out, or done something to it, and did not.
+    Kept,
+    /// A chain ran to its end, or something about it was changed.
+    Done,
+    /// The run inserted it.
+    Inserted,
+    Deleted,
+    /// No rule decided anything about it.
+    Unchanged,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Total {
+    pub fate: Fate,
+    pub by: Option<RuleRef>,
+    pub reason: String,
+    pub nodes: usize,
+    pub bytes: u64,
+    /// Nodes whose size is not known.
+    pub unknown: usize,
 }
 
 /// One anchor's story.
@@ -173,6 +236,23 @@ pub struct TraceStep {
     pub value: String,
     /// `file:line` of the rule text.
     pub at: String,
+    pub kind: StepKind,
+}
+
+/// What a step tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum StepKind {
+    /// A part of an expression and its value.
+    #[default]
+    Part,
+    /// The named case of a `first` that was taken.
+    Case,
+    /// A cell of a matrix: row and column, and what stands there.
+    Cell,
+    /// A step of a walk: where it went on to.
+    Hop,
+    /// An element that a filter let through.
+    Element,
 }
 
 /// Bytes of the tensor of an anchor, or of a node's first output.

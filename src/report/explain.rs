@@ -67,8 +67,11 @@ fn draw_pass(
     // What was decided against stands in full where nothing was done.
     let done = story.acts.iter().filter(|act| act.kind != ActKind::Refused).count();
     let full = if done == 0 && story.chains.is_empty() { 1 } else { done };
+    // What a chain did to its node follows from its requirements, which are told above.
+    let passed = story.chains.iter().any(|chain| chain.passed);
     for act in story.acts.iter().take(full) {
-        draw_act(act, asked, &story.rule, rules, names, human, out);
+        let is_own = passed && act.during.is_none() && act.kind == ActKind::Done;
+        draw_act(act, !is_own, asked, &story.rule, rules, names, human, out);
     }
     // Beside what was done only copies that were not made count; else what is as grave as the gravest.
     let gravest = match full {
@@ -82,7 +85,8 @@ fn draw_pass(
         draw_short(act, asked, names, human, out);
     }
     if rest.len() > ALSO {
-        let _ = writeln!(out, "    {}", human.paint(Paint::Faint, &format!("and {} more", rest.len() - ALSO)));
+        let _ =
+            writeln!(out, "    {}", human.paint(Paint::Faint, &format!("and {} more", rest.len() - ALSO)));
     }
     if let Some(failure) = &story.failure {
         let _ = writeln!(out, "    {}", human.paint(Paint::Error, failure));
@@ -108,8 +112,10 @@ fn side(act: &ActStory, asked: &PlaceRef) -> String {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "what every drawing needs, and the pass")]
 fn draw_act(
     act: &ActStory,
+    why: bool,
     asked: &PlaceRef,
     pass: &RuleRef,
     rules: &Rules,
@@ -123,8 +129,12 @@ fn draw_act(
     for line in lines {
         let _ = writeln!(out, "      {line}");
     }
-    for (place, role) in act.places.iter().zip(ROLES.iter().chain(std::iter::repeat(&"about"))) {
-        let _ = writeln!(out, "      {role} {}", names.describe(place));
+    if let Some(because) = act.because().filter(|_| why && act.steps.len() > 1) {
+        let _ = writeln!(out, "      because {}", on_one_line(&because));
+    }
+    for place in &act.places {
+        let role = if place.role.is_empty() { String::new() } else { format!(": {}", place.role) };
+        let _ = writeln!(out, "      {}{role}", names.describe(place));
     }
     let mut by = Vec::new();
     if act.by != *pass {
@@ -136,7 +146,9 @@ fn draw_act(
     if !by.is_empty() {
         let _ = writeln!(out, "      {}", human.paint(Paint::Faint, &by.join(", ")));
     }
-    draw_steps(&act.steps, human, out);
+    if why {
+        draw_steps(&act.steps, human, out);
+    }
     if act.more > 0 {
         let _ = writeln!(out, "      and {} more like it", act.more);
     }
@@ -145,29 +157,33 @@ fn draw_act(
     }
 }
 
-/// What a finding is about, one after the other.
-const ROLES: [&str; 1] = ["about"];
-
-/// A decision that changed nothing, on one line: its last step says why.
+/// A decision that changed nothing, on one line.
 fn draw_short(act: &ActStory, asked: &PlaceRef, names: Names<'_>, human: &Human, out: &mut String) {
     let what = act.what.first().map_or("", String::as_str);
-    let why = act.steps.first().map_or_else(String::new, |step| {
-        format!(": {} = {}  {}", on_one_line(&step.source), step.value, human.paint(Paint::Faint, &step.at))
-    });
-    let during = act.during.as_ref().map_or_else(String::new, |place| format!(" for `{}`", names.anchor(place)));
+    let why = act.because().map_or_else(String::new, |why| format!(": {}", on_one_line(&why)));
+    let during =
+        act.during.as_ref().map_or_else(String::new, |place| format!(" for `{}`", names.anchor(place)));
     let _ = writeln!(out, "    {} {}{what}{during}{why}", sign(act.kind, human), side(act, asked));
 }
 
 fn draw_chain(story: &ChainStory, pass: &RuleRef, rules: &Rules, human: &Human, out: &mut String) {
-    let title = if story.rule == *pass { String::new() } else { format!("{}: ", rules.describe(&story.rule)) };
+    let title =
+        if story.rule == *pass { String::new() } else { format!("{}: ", rules.describe(&story.rule)) };
     let sign = if story.passed { human.paint(Paint::Good, "✓") } else { human.paint(Paint::Faint, "✗") };
     let _ = writeln!(out, "    {sign} {title}{}", story.outcome);
     if let Some(help) = &story.help {
         let _ = writeln!(out, "      help: {help}");
     }
     // The one that failed is what is asked for.
-    for requirement in story.requirements.iter().rev() {
-        draw_held(requirement.name, requirement.holds, &requirement.steps, human, out);
+    let (failed, held): (Vec<_>, Vec<_>) =
+        story.requirements.iter().partition(|requirement| !requirement.holds);
+    for requirement in failed {
+        draw_held(requirement.name, false, &requirement.steps, human, out);
+    }
+    for requirement in held {
+        let steps: Vec<TraceStep> =
+            requirement.steps.iter().filter(|step| step.depth <= 1).cloned().collect();
+        draw_held(requirement.name, true, &steps, human, out);
     }
 }
 
@@ -292,7 +308,7 @@ fn draw_steps(steps: &[TraceStep], human: &Human, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::explain::RequirementStory;
+    use crate::engine::explain::{RequirementStory, StepKind};
     use crate::lang::syntax::ast::Kind;
     use crate::report::{Style, testing};
 
@@ -304,6 +320,7 @@ mod tests {
             source: source.into(),
             value: value.into(),
             at: "rules.anchor:4".into(),
+            kind: StepKind::Part,
         };
         let story = AnchorStory {
             place: testing::place(&graph, "no", Some("in0"), ""),

@@ -6,13 +6,17 @@ use super::changes::{DELETED, touched};
 use super::observe::{Act, Asked, ChainAct, Mode, Observer, What};
 use super::scan::node_of;
 use super::tell::{Stage, Teller, failed};
+use super::trail::CASE;
 use super::words::Words;
-use super::{ActKind, ActStory, ChainStory, ExplainTarget, PassStory, RequirementStory};
+use super::{ActKind, ActStory, ChainStory, ExplainTarget, PassStory, RequirementStory, StepKind, TraceStep};
 use crate::engine::outcome::{PlaceRef, RuleRef};
 use crate::engine::run::run_watched;
 use crate::graph::{Anchor, NodeId, Snapshot};
 use crate::lang::eval::EntryId;
 use crate::lang::syntax::ast::Kind;
+
+/// What is said of a node that a rule is not for.
+const NOT_ITS: &str = "not looked at";
 
 /// Rank of a decision of a rule that is for other operator types.
 const FOREIGN: u8 = 9;
@@ -46,7 +50,8 @@ impl Teller<'_> {
         let mut acts: Vec<ActStory> =
             acts_about(acts, target.anchor).into_iter().map(|act| self.act(stage, act)).collect();
         // Beside its deletion nothing counts.
-        let is_deletion = |act: &ActStory| act.kind == ActKind::Done && act.what.iter().any(|text| text == DELETED);
+        let is_deletion =
+            |act: &ActStory| act.kind == ActKind::Done && act.what.iter().any(|text| text == DELETED);
         if acts.iter().any(is_deletion) {
             acts.retain(is_deletion);
             for act in &mut acts {
@@ -55,7 +60,8 @@ impl Teller<'_> {
         }
         // Of decisions of one weight the last one stands.
         acts.reverse();
-        acts.sort_by_key(|act| (act.kind == ActKind::Refused, act.rank));
+        let tells = |act: &ActStory| act.steps.iter().any(|step| step.kind != StepKind::Part);
+        acts.sort_by_key(|act| (act.kind == ActKind::Refused, act.rank, !tells(act)));
         let done = acts.iter().take_while(|act| act.kind != ActKind::Refused).count();
         acts[..done].reverse();
         let failure = stage
@@ -95,9 +101,8 @@ impl Teller<'_> {
     fn act(&self, stage: &Stage<'_>, act: Act) -> ActStory {
         let place = self.place(stage, act.node, act.anchor);
         let by = self.rule(stage, act.entry);
-        let during = act.during.and_then(|item| {
-            node_of(&item).map(|node| self.place(stage, node, item.as_anchor()))
-        });
+        let during =
+            act.during.and_then(|item| node_of(&item).map(|node| self.place(stage, node, item.as_anchor())));
         let (kind, what, places, help, rank) = match act.what {
             What::Done(changes) => {
                 let what = changes.into_iter().map(|(_, text)| text).collect();
@@ -105,13 +110,15 @@ impl Teller<'_> {
             }
             What::Reported { message, help, places } => {
                 let places = places.iter().filter_map(|value| {
-                    node_of(value).map(|node| self.place(stage, node, value.as_anchor()))
+                    let place = self.place(stage, node_of(value)?, value.as_anchor());
+                    Some(PlaceRef { role: part_in(&act.steps, &place.name), ..place })
                 });
                 (ActKind::Reported, vec![message], places.collect(), help, 0)
             }
-            What::Refused { stake, foreign } => {
+            What::Refused { stake, foreign, whole } => {
                 let rank = if foreign { FOREIGN } else { stake.rank() };
-                (ActKind::Refused, vec![stake.refused()], Vec::new(), None, rank)
+                let what = if whole { NOT_ITS.to_owned() } else { stake.refused() };
+                (ActKind::Refused, vec![what], Vec::new(), None, rank)
             }
         };
         ActStory { place, kind, what, by, during, places, help, steps: act.steps, more: act.more, rank }
@@ -135,6 +142,25 @@ impl Teller<'_> {
         };
         let rule = RuleRef { kind: Kind::Chain, name: chain.chain };
         ChainStory { rule, place, requirements, passed, outcome, help }
+    }
+}
+
+/// The part that a node has in a story: the value by which an anchor of it got into a list, and the case that gave it.
+fn part_in(steps: &[TraceStep], node: &str) -> String {
+    let is_own = |step: &TraceStep| {
+        let anchor = step.value.rsplit_once(':').map_or(step.value.as_str(), |(name, _)| name);
+        step.kind == StepKind::Element && anchor == node
+    };
+    let Some(start) = steps.iter().position(is_own) else { return String::new() };
+    let inside = steps[start + 1..].iter().take_while(|step| step.depth > steps[start].depth);
+    let inside: Vec<&TraceStep> = inside.collect();
+    let value =
+        inside.iter().find(|step| !step.value.starts_with("true") && !step.value.starts_with("false"));
+    let case = inside.iter().rfind(|step| step.kind == StepKind::Case);
+    match (value, case.and_then(|case| case.source.strip_prefix(CASE))) {
+        (Some(value), Some(case)) => format!("{} ({case})", value.value),
+        (Some(value), None) => value.value.clone(),
+        (None, _) => String::new(),
     }
 }
 

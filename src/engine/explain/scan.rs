@@ -59,8 +59,12 @@ pub fn asks_type(machine: &Machine<'_>, entry: EntryId, id: ExprId) -> bool {
         _ => false,
     };
     match expr(machine, entry, id) {
-        Some(Expr::InSet { value, .. } | Expr::InConsts { value, .. } | Expr::InList { value, .. }) => is_type(*value),
-        Some(Expr::Compare { op: Compare::Eq | Compare::Ne, left, right }) => is_type(*left) || is_type(*right),
+        Some(Expr::InSet { value, .. } | Expr::InConsts { value, .. } | Expr::InList { value, .. }) => {
+            is_type(*value)
+        }
+        Some(Expr::Compare { op: Compare::Eq | Compare::Ne, left, right }) => {
+            is_type(*left) || is_type(*right)
+        }
         _ => false,
     }
 }

@@ -1,11 +1,14 @@
 //! Where a value came from: the `let` behind a local, the cell of a matrix, the hops of a walk, the elements that a
 //! filter let through.
 
-use super::TraceStep;
 use super::why::{Frame, Origin, Why};
+use super::{StepKind, TraceStep};
 use crate::lang::eval::{EventKind, Value};
 use crate::lang::hir::{Entry, Expr, ExprId, Local};
 use crate::lang::syntax::ast::Kind;
+
+/// How the step of a case that was taken begins.
+pub const CASE: &str = "case ";
 
 /// Hops of a walk that are told.
 const HOPS: usize = 8;
@@ -33,20 +36,37 @@ impl Why<'_, '_, '_> {
         }
     }
 
-    /// The cell of a matrix that was looked up.
-    pub(super) fn cell(&mut self, frame: &Frame, id: ExprId, depth: u32) {
-        let Some(&Expr::Matrix { matrix, row, column }) = self.expr(frame, id) else { return };
-        let (row, column) = (self.value(frame, row), self.value(frame, column));
-        let value = self.value(frame, id);
-        let row_name = match &row {
-            Value::Enum { ty, variant } => self.machine.program().variant_name(*ty, *variant),
+    /// The cell of a matrix that was looked up, and how its row and its column came about. The cases that gave the two
+    /// stand beside them.
+    pub(super) fn cell(&mut self, frame: &mut Frame, id: ExprId, sides: [ExprId; 2], depth: u32) {
+        let Some(&Expr::Matrix { matrix, .. }) = self.expr(frame, id) else { return };
+        let result = self.value(frame, id);
+        let row = match self.value(frame, sides[0]) {
+            Value::Enum { ty, variant } => self.machine.program().variant_name(ty, variant),
             _ => None,
         };
-        let at = row_name.map(|name| self.words.row(matrix, name)).unwrap_or_default();
-        let source = format!("{matrix}: row {}, column {}", self.show(&row), self.show(&column));
-        let value = self.show(&value);
-        let shape = (frame.entry, id, format!("{source} {value}"));
-        self.push(TraceStep { depth, source, value, at }, shape);
+        let at = row.map(|name| self.words.row(matrix, name)).unwrap_or_default();
+        let place = self.steps.len();
+        let value = self.show(&result);
+        let shape = (frame.entry, id, value.clone());
+        self.push(TraceStep { depth, source: String::new(), value, at, kind: StepKind::Cell }, shape);
+        let words = sides.map(|side| {
+            let value = self.value(frame, side);
+            let start = self.steps.len();
+            self.operand(frame, side, depth + 1);
+            let told = self.steps.get(start..).unwrap_or_default();
+            let case = told.iter().rfind(|step| step.kind == StepKind::Case);
+            match case.and_then(|step| step.source.strip_prefix(CASE)) {
+                Some(case) if !case.is_empty() => format!("{} ({case})", self.show(&value)),
+                _ => self.show(&value),
+            }
+        });
+        if let Some(step) = self.steps.get_mut(place) {
+            step.source = format!("{matrix}: {} x {}", words[0], words[1]);
+        }
+        if let Some((.., shape)) = self.shape.get_mut(place) {
+            *shape = format!("{} x {} {shape}", words[0], words[1]);
+        }
     }
 
     /// The way that a walk took: for each hop the condition of the step that led on, and where to.
@@ -76,7 +96,8 @@ impl Why<'_, '_, '_> {
             if number == HOPS {
                 let rest = format!("and {} more hops", hops.len() - HOPS);
                 let text = hops.last().map_or_else(String::new, |hop| self.show(&hop.value));
-                let step = TraceStep { depth, source: rest, value: text, at: String::new() };
+                let step =
+                    TraceStep { depth, source: rest, value: text, at: String::new(), kind: StepKind::Hop };
                 self.push(step, (entry, hop.expr, String::new()));
             }
             if number < HOPS {
@@ -84,7 +105,8 @@ impl Why<'_, '_, '_> {
                 let condition = taken.and_then(|(condition, _)| *condition).unwrap_or(hop.expr);
                 let (source, at) = self.words.expression(program, entry, condition);
                 let value = self.show(&hop.value);
-                let step = TraceStep { depth, source: format!("at {source}"), value: format!("to {value}"), at };
+                let (source, value) = (format!("at {source}"), format!("to {value}"));
+                let step = TraceStep { depth, source, value, at, kind: StepKind::Hop };
                 self.push(step, (entry, hop.expr, String::new()));
             }
         }
@@ -133,7 +155,8 @@ impl Why<'_, '_, '_> {
                     told += 1;
                     let text = self.show(&element);
                     let (source, _) = self.words.expression(self.machine.program(), frame.entry, list);
-                    self.step(frame, condition, depth, format!("one of {source}"), text);
+                    let element = (format!("one of {source}"), text, StepKind::Element);
+                    self.step_of(frame, condition, depth, element);
                     self.why(frame, condition, depth + 1);
                 }
             }

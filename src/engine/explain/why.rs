@@ -9,8 +9,9 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::TraceStep;
+use super::trail::CASE;
 use super::words::Words;
+use super::{StepKind, TraceStep};
 use crate::engine::sides::children;
 use crate::graph::{Anchor, NodeId};
 use crate::lang::eval::{EntryId, Machine, Value};
@@ -21,6 +22,8 @@ use crate::lang::syntax::ast::{Kind, Quantifier};
 const MOST_STEPS: usize = 40;
 /// Elements of a list that are named.
 const NAMED: usize = 6;
+/// Cases that are named where none of them was taken.
+const NAMED_CASES: usize = 4;
 /// Elements of a list that are tried to find the one that decided.
 const TRIED: usize = 4096;
 
@@ -71,13 +74,18 @@ pub struct Why<'m, 'p, 's> {
     pub shape: Vec<(EntryId, ExprId, String)>,
     /// Nodes that the story is about: of a filtered list their elements are told.
     pub focus: Vec<NodeId>,
+    /// An element whose way into a list is told: of lists that were joined, those that have it.
+    pub element: Option<Value>,
+    /// Parts that have been opened, with the locals of their frames.
+    opened: Vec<(EntryId, ExprId, Vec<Value>)>,
     pub(super) deepest: u32,
 }
 
 impl<'m, 'p, 's> Why<'m, 'p, 's> {
     /// Steps deeper than `deepest` are left out.
     pub fn new(machine: &'m mut Machine<'p>, words: Words<'s>, deepest: u32) -> Self {
-        Why { machine, words, steps: Vec::new(), shape: Vec::new(), focus: Vec::new(), deepest }
+        let (steps, shape, focus, opened) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Why { machine, words, steps, shape, focus, element: None, opened, deepest }
     }
 
     pub(super) fn expr(&self, frame: &Frame, id: ExprId) -> Option<&'p Expr> {
@@ -134,6 +142,7 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
             Expr::Quantifier { kind, local, list, condition } => {
                 self.quantifier(frame, id, kind, local, [list, condition], depth);
             }
+            Expr::Coalesce(a, _) if !self.value(frame, a).is_none() => self.why(frame, a, depth),
             // Rule texts say `true` or `false` where a branch is settled: the condition before told it.
             Expr::Const(_) => {}
             _ => self.leaf_and_operands(frame, id, depth),
@@ -205,13 +214,24 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
             text = format!("{text} ({detail})");
         }
         let (source, at) = self.words.expression(self.machine.program(), frame.entry, id);
-        self.push(TraceStep { depth, source, value: text, at }, (frame.entry, id, shape));
+        let step = TraceStep { depth, source, value: text, at, kind: StepKind::Part };
+        self.push(step, (frame.entry, id, shape));
     }
 
     /// A step whose text is not that of its expression.
     pub fn step(&mut self, frame: &Frame, id: ExprId, depth: u32, source: String, value: String) {
+        self.step_of(frame, id, depth, (source, value, StepKind::Part));
+    }
+
+    pub(super) fn step_of(
+        &mut self,
+        frame: &Frame,
+        id: ExprId,
+        depth: u32,
+        (source, value, kind): (String, String, StepKind),
+    ) {
         let (_, at) = self.words.expression(self.machine.program(), frame.entry, id);
-        self.push(TraceStep { depth, source, value, at }, (frame.entry, id, String::new()));
+        self.push(TraceStep { depth, source, value, at, kind }, (frame.entry, id, String::new()));
     }
 
     pub(super) fn push(&mut self, step: TraceStep, shape: (EntryId, ExprId, String)) {
@@ -226,15 +246,13 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
     }
 
     pub(super) fn leaf_and_operands(&mut self, frame: &mut Frame, id: ExprId, depth: u32) {
-        let told = self.steps.len();
         self.leaf(frame, id, depth);
         // What has been opened is not opened again.
-        if let Some((step, before)) = self.steps.split_last()
-            && before.len() == told
-            && before.iter().any(|b| b.source == step.source && b.value == step.value && b.at == step.at)
-        {
+        let key = (frame.entry, id, frame.slots.clone());
+        if self.opened.contains(&key) {
             return;
         }
+        self.opened.push(key);
         match self.expr(frame, id) {
             Some(Expr::Call { .. }) => self.open(frame, id, depth + 1),
             Some(&Expr::Local(local)) => self.origin(frame, local, depth + 1),
@@ -285,8 +303,8 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
             return;
         }
         let Some(expr) = self.expr(frame, id) else { return };
-        if let Expr::Matrix { .. } = expr {
-            self.cell(frame, id, depth);
+        if let &Expr::Matrix { row, column, .. } = expr {
+            return self.cell(frame, id, [row, column], depth);
         }
         // Inside of a binder the element is not known.
         let parts = match *expr {
@@ -298,19 +316,30 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
             | Expr::Coalesce(..) => {
                 return self.how(frame, id, depth);
             }
+            Expr::Concat(a, b) => match self.element.clone() {
+                Some(element) => {
+                    let has = |why: &mut Self, part| why.value(frame, part).elements().any(|e| e == element);
+                    [a, b].into_iter().filter(|&part| has(self, part)).collect()
+                }
+                None => vec![a, b],
+            },
             _ => children(expr),
         };
         for part in parts {
-            match self.expr(frame, part) {
-                Some(Expr::Call { .. } | Expr::Walk { .. }) => self.leaf_and_operands(frame, part, depth),
-                Some(Expr::Local(local)) if frame.lets.contains_key(local) => {
-                    self.leaf_and_operands(frame, part, depth);
-                }
-                _ => self.operands(frame, part, depth),
-            }
+            self.operand(frame, part, depth);
         }
         if let Expr::Where { local, list, condition } = *expr {
             self.kept_elements(frame, local, [list, condition], depth);
+        }
+    }
+
+    pub(super) fn operand(&mut self, frame: &mut Frame, part: ExprId, depth: u32) {
+        match self.expr(frame, part) {
+            Some(Expr::Call { .. } | Expr::Walk { .. }) => self.leaf_and_operands(frame, part, depth),
+            Some(Expr::Local(local)) if frame.lets.contains_key(local) => {
+                self.leaf_and_operands(frame, part, depth);
+            }
+            _ => self.operands(frame, part, depth),
         }
     }
 
@@ -354,18 +383,22 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
             before.push(name);
         }
         let (source, when, value) = match (taken, *otherwise) {
-            (Some((name, when, value)), _) => (format!("case {name}"), Some(when), value),
+            (Some((name, when, value)), _) => (format!("{CASE}{name}"), Some(when), value),
             // The call says more.
             (None, Some(value)) if matches!(self.expr(frame, value), Some(Expr::Call { .. })) => {
                 return self.leaf_and_operands(frame, value, depth);
             }
             (None, Some(value)) if before.is_empty() => ("else".to_owned(), None, value),
+            (None, Some(value)) if before.len() > NAMED_CASES => {
+                (format!("else, none of the {} cases", before.len()), None, value)
+            }
             (None, Some(value)) => (format!("else, not {}", before.join(", ")), None, value),
             (None, None) => return,
         };
         let shown = self.value(frame, value);
         let shown = self.show(&shown);
-        self.step(frame, when.unwrap_or(value), depth, source, shown);
+        let kind = if when.is_some() { StepKind::Case } else { StepKind::Part };
+        self.step_of(frame, when.unwrap_or(value), depth, (source, shown, kind));
         if let Some(when) = when {
             self.why(frame, when, depth + 1);
         }

@@ -8,7 +8,7 @@ use crate::lang::hir::{Block, Const, Entry, Expr, Local, Statement};
 use crate::lang::syntax::ast::Kind;
 
 /// The rank of no stake at all.
-const NOTHING: u8 = 5;
+pub const NOTHING: u8 = 5;
 
 /// What was at stake for a node, the gravest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,8 @@ impl Stake {
     /// What did not happen.
     pub fn refused(&self) -> String {
         let names = |syms: &[Sym]| {
-            let mut names: Vec<&str> = syms.iter().map(|sym| sym.as_str()).filter(|n| !n.is_empty()).collect();
+            let mut names: Vec<&str> =
+                syms.iter().map(|sym| sym.as_str()).filter(|n| !n.is_empty()).collect();
             names.dedup();
             names.join(" or ")
         };
@@ -110,8 +111,11 @@ fn look(program: &Program, entry: &Entry, statement: &Statement, own: &[Local], 
             if let Some(callee) = callee
                 && let Entry::Action { block, .. } = &**callee
             {
-                let own: Vec<Local> =
-                    (0..).zip(args).filter(|(_, arg)| is_own(entry, **arg, own)).map(|(local, _)| local).collect();
+                let own: Vec<Local> = (0..)
+                    .zip(args)
+                    .filter(|(_, arg)| is_own(entry, **arg, own))
+                    .map(|(local, _)| local)
+                    .collect();
                 // Actions cannot call each other in a circle, so this ends.
                 block.iter().for_each(|inner| look(program, callee, inner, &own, stake));
             }

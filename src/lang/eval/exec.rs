@@ -130,7 +130,9 @@ impl<'a> Machine<'a> {
             Some(watch) => {
                 let frame = self.frame(code, base);
                 watch.enter(self, code.entry, chain.subject.condition, &frame, holds);
-                self.watched(watch, |m| if holds { m.steps_of(code, chain, base) } else { Ok(ChainEnd::Elsewhere) })
+                self.watched(watch, |m| {
+                    if holds { m.steps_of(code, chain, base) } else { Ok(ChainEnd::Elsewhere) }
+                })
             }
         }
     }

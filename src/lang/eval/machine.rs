@@ -336,11 +336,6 @@ impl<'a> Machine<'a> {
         Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
     }
 
-    /// Counts from now on what is reached; `None`: no longer.
-    pub fn set_tally(&mut self, tally: Option<Arc<Tally>>) {
-        self.tally = tally;
-    }
-
     /// Starts a trace.
     pub fn record_trace(&mut self) {
         self.trace = Some(Box::default());
