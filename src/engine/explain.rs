@@ -85,7 +85,10 @@ impl ActStory {
         let end = first.skip(1).find(|(_, step)| step.depth == 0).map_or(self.steps.len(), |(at, _)| at);
         let cell = self.steps.iter().find(|step| step.kind == StepKind::Cell);
         let case = self.steps[..end].iter().find(|step| step.kind == StepKind::Case);
-        let said = |step: &TraceStep| format!("{} = {}", step.source, step.value);
+        let said = |step: &TraceStep| match (step.kind, step.value.as_str()) {
+            (StepKind::Case, "true" | "false") => step.source.clone(),
+            _ => format!("{} = {}", step.source, step.value),
+        };
         cell.or(case).or(self.steps.first()).map(said)
     }
 }

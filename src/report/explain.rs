@@ -17,6 +17,9 @@ use crate::graph::Sym;
 
 /// Width that the text of a step is padded to, so that values stand below each other.
 const STEP_WIDTH: usize = 56;
+/// The same on a narrow terminal, and what is narrow.
+const STEP_WIDTH_NARROW: usize = 40;
+const NARROW: usize = 100;
 
 /// Draws all stories, an empty line between two.
 pub fn draw(explanation: &Explanation, rules: &Rules, names: Names<'_>, human: &Human) -> String {
@@ -81,8 +84,12 @@ fn draw_pass(
     };
     let rest = story.acts.iter().skip(full).filter(|act| refused(act) && act.rank <= gravest);
     let rest: Vec<&ActStory> = rest.collect();
+    let first = story.acts.first();
     for act in rest.iter().take(ALSO) {
-        draw_short(act, asked, names, human, out);
+        // The same of another rule.
+        let by = first.is_some_and(|first| (&first.what, &first.by) != (&act.what, &act.by));
+        let by = if by && act.by != story.rule { format!(" by {}", act.by.name) } else { String::new() };
+        draw_short(act, &by, asked, names, human, out);
     }
     if rest.len() > ALSO {
         let _ =
@@ -158,12 +165,12 @@ fn draw_act(
 }
 
 /// A decision that changed nothing, on one line.
-fn draw_short(act: &ActStory, asked: &PlaceRef, names: Names<'_>, human: &Human, out: &mut String) {
+fn draw_short(act: &ActStory, by: &str, asked: &PlaceRef, names: Names<'_>, human: &Human, out: &mut String) {
     let what = act.what.first().map_or("", String::as_str);
     let why = act.because().map_or_else(String::new, |why| format!(": {}", on_one_line(&why)));
     let during =
         act.during.as_ref().map_or_else(String::new, |place| format!(" for `{}`", names.anchor(place)));
-    let _ = writeln!(out, "    {} {}{what}{during}{why}", sign(act.kind, human), side(act, asked));
+    let _ = writeln!(out, "    {} {}{what}{by}{during}{why}", sign(act.kind, human), side(act, asked));
 }
 
 fn draw_chain(story: &ChainStory, pass: &RuleRef, rules: &Rules, human: &Human, out: &mut String) {
@@ -290,14 +297,19 @@ fn on_one_line(text: &str) -> String {
 }
 
 fn draw_steps(steps: &[TraceStep], human: &Human, out: &mut String) {
+    let narrow = human.style.width.is_some_and(|width| width < NARROW);
+    let column = if narrow { STEP_WIDTH_NARROW } else { STEP_WIDTH };
     let mut before = "";
     for step in steps {
         let source = on_one_line(&step.source);
-        let indent = 8 + 2 * step.depth.min(12) as usize;
-        let width = STEP_WIDTH.saturating_sub(indent);
-        let _ = write!(out, "{:indent$}{source:width$} = {}", "", step.value);
-        // One place is said once.
-        if step.at != before {
+        let indent = 8 + 2 * step.depth.min(16) as usize;
+        let width = column.saturating_sub(indent);
+        let text = format!("{:indent$}{source:width$} = {}", "", step.value);
+        out.push_str(&text);
+        // One place is said once, and not where it would break the line.
+        let length = text.chars().count() + 2 + step.at.chars().count();
+        let fits = human.style.width.is_none_or(|width| length <= width);
+        if step.at != before && fits {
             let _ = write!(out, "  {}", human.paint(Paint::Faint, &step.at));
         }
         out.push('\n');

@@ -11,6 +11,9 @@ const TOLD: usize = 6;
 /// What is said of a node that was deleted.
 pub const DELETED: &str = "deleted";
 
+/// What is said of a node that the run inserted.
+pub const INSERTED: &str = "inserted";
+
 /// One change: the anchor of the node that it is about, if it is about one, and what happened.
 pub type Change = (Option<Anchor>, String);
 
@@ -56,17 +59,16 @@ pub fn changes<'r>(
     let mut told: Vec<Change> = Vec::new();
     let mut sets = 0;
     for record in records {
+        let Some(change) = words.change(&record.kind).filter(|change| !told.contains(change)) else {
+            continue;
+        };
         if matches!(record.kind, EditKind::SetAttr { .. } | EditKind::SetField { .. }) {
             sets += 1;
             if sets > TOLD {
                 continue;
             }
         }
-        if let Some(change) = words.change(&record.kind)
-            && !told.contains(&change)
-        {
-            told.push(change);
-        }
+        told.push(change);
     }
     if sets > TOLD {
         told.push((None, format!("set {} more values", sets - TOLD)));
@@ -104,7 +106,7 @@ impl Words<'_> {
         let own = self.node;
         let whole = |text: String| Some((None, text));
         match kind {
-            EditKind::Insert { node, .. } if *node == own => whole("inserted".to_owned()),
+            EditKind::Insert { node, .. } if *node == own => whole(INSERTED.to_owned()),
             EditKind::Delete { node, .. } if *node == own => whole(DELETED.to_owned()),
             EditKind::Connect { from, to, before } => self.connected(*from, *to, *before),
             EditKind::Cut { from, to } if to.node == own => {
@@ -121,6 +123,12 @@ impl Words<'_> {
                 whole(format!("no longer has to run after `{}`", self.name(*from)))
             }
             EditKind::Unlink { to, .. } => whole(format!("no longer has to run before `{}`", self.name(*to))),
+            // What a new node's tensors are is part of its making.
+            EditKind::SetField { .. } | EditKind::SetAttr { subject: Subject::Anchor(_), .. }
+                if self.is_new(own) =>
+            {
+                None
+            }
             EditKind::SetAttr { subject, key, value } => {
                 let (anchor, prefix) = place(*subject);
                 let text = match value {
@@ -129,8 +137,6 @@ impl Words<'_> {
                 };
                 Some((anchor, text))
             }
-            // What a new node's tensors are is part of its making.
-            EditKind::SetField { .. } if self.is_new(own) => None,
             EditKind::SetField { subject, field } => {
                 let (anchor, prefix) = place(*subject);
                 Some((anchor, format!("set {prefix}{}", crate::engine::render::field_name(*field))))

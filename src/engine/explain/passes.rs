@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::changes::{DELETED, touched};
+use super::changes::{DELETED, INSERTED, touched};
 use super::observe::{Act, Asked, ChainAct, Mode, Observer, What};
 use super::scan::node_of;
 use super::tell::{Stage, Teller, failed};
@@ -18,17 +18,33 @@ use crate::lang::syntax::ast::Kind;
 /// What is said of a node that a rule is not for.
 const NOT_ITS: &str = "not looked at";
 
+/// What is told first of all: no deletion, no new node, no finding, no chain.
+const GRAVE: u8 = 2;
+
 /// Rank of a decision of a rule that is for other operator types.
 const FOREIGN: u8 = 9;
 
 impl Teller<'_> {
-    /// A story for each step that had to do with what is asked about.
-    pub fn passes(&self, target: ExplainTarget) -> Vec<PassStory> {
+    /// A story for each step that had to do with what is asked about. `told`: a layer tells of it, so that only what is
+    /// about it and grave is of interest.
+    pub fn passes(&self, target: ExplainTarget, told: bool) -> Vec<PassStory> {
         let asked = Asked { nodes: FxHashSet::from_iter([target.node]), anchor: target.anchor };
-        self.stages.iter().filter_map(|stage| self.pass(stage, &asked, target)).collect()
+        let mut stories: Vec<PassStory> =
+            self.stages.iter().filter_map(|stage| self.pass(stage, &asked, target, told)).collect();
+        let limits = if told { &[GRAVE][..] } else { &[GRAVE, FOREIGN - 1, FOREIGN] };
+        for &limit in limits {
+            let counts = |act: &ActStory| act.kind != ActKind::Refused || act.rank <= limit;
+            let is_empty = |story: &PassStory| story.chains.is_empty() && !story.acts.iter().any(counts);
+            if limit == limits[limits.len() - 1] || !stories.iter().all(is_empty) {
+                stories.retain(|story| !is_empty(story));
+                stories.iter_mut().for_each(|story| story.acts.retain(counts));
+                break;
+            }
+        }
+        stories
     }
 
-    fn pass(&self, stage: &Stage<'_>, asked: &Asked, target: ExplainTarget) -> Option<PassStory> {
+    fn pass(&self, stage: &Stage<'_>, asked: &Asked, target: ExplainTarget, told: bool) -> Option<PassStory> {
         let (db, rules) = (&self.session.db, self.session.rules);
         let words = Words { db, rules };
         let survey = Observer::new(words, &stage.before, asked, Mode::Survey);
@@ -48,7 +64,7 @@ impl Teller<'_> {
             Some(_) => Vec::new(),
         };
         let mut acts: Vec<ActStory> =
-            acts_about(acts, target.anchor).into_iter().map(|act| self.act(stage, act)).collect();
+            acts_about(acts, target.anchor, told).into_iter().map(|act| self.act(stage, act)).collect();
         // Beside its deletion nothing counts.
         let is_deletion =
             |act: &ActStory| act.kind == ActKind::Done && act.what.iter().any(|text| text == DELETED);
@@ -58,6 +74,7 @@ impl Teller<'_> {
                 act.what.retain(|text| text == DELETED);
             }
         }
+        merge_insertion(&mut acts);
         // Of decisions of one weight the last one stands.
         acts.reverse();
         let tells = |act: &ActStory| act.steps.iter().any(|step| step.kind != StepKind::Part);
@@ -145,6 +162,22 @@ impl Teller<'_> {
     }
 }
 
+/// What was done to a node that the pass inserted is told in one with its insertion.
+fn merge_insertion(acts: &mut Vec<ActStory>) {
+    let is_insertion = |act: &ActStory| act.what.iter().any(|text| text == INSERTED);
+    let Some(at) = acts.iter().position(is_insertion) else { return };
+    let mut insertion = acts.remove(at);
+    acts.retain_mut(|act| {
+        let done = act.kind == ActKind::Done;
+        if done {
+            insertion.what.append(&mut act.what);
+        }
+        !done
+    });
+    insertion.what.sort_by_key(|text| text != INSERTED);
+    acts.push(insertion);
+}
+
 /// The part that a node has in a story: the value by which an anchor of it got into a list, and the case that gave it.
 fn part_in(steps: &[TraceStep], node: &str) -> String {
     let is_own = |step: &TraceStep| {
@@ -164,8 +197,9 @@ fn part_in(steps: &[TraceStep], node: &str) -> String {
     }
 }
 
-/// Of what happened to a node, what is about one anchor; about the node as a whole if there is nothing else.
-fn acts_about(acts: Vec<Act>, anchor: Option<Anchor>) -> Vec<Act> {
+/// Of what happened to a node, what is about one anchor; about the node as a whole if there is nothing else, and
+/// nothing else is `told`.
+fn acts_about(acts: Vec<Act>, anchor: Option<Anchor>, told: bool) -> Vec<Act> {
     let Some(asked) = anchor else { return acts };
     let mut own = Vec::new();
     let mut whole = Vec::new();
@@ -189,5 +223,5 @@ fn acts_about(acts: Vec<Act>, anchor: Option<Anchor>) -> Vec<Act> {
             whole.push(Act { what: What::Done(of_node), ..act });
         }
     }
-    if own.is_empty() { whole } else { own }
+    if own.is_empty() && !told { whole } else { own }
 }

@@ -18,8 +18,8 @@ fn expr<'p>(machine: &Machine<'p>, entry: EntryId, id: ExprId) -> Option<&'p Exp
     machine.program().hir(entry)?.body()?.exprs.get(id as usize)
 }
 
-/// The locals of a frame that an expression reads, those apart that it binds itself.
-pub fn mentions(machine: &Machine<'_>, entry: EntryId, id: ExprId) -> Rc<[Local]> {
+/// The locals of a frame that an expression reads, those apart that it binds itself, each with a place where it does.
+pub fn mentions(machine: &Machine<'_>, entry: EntryId, id: ExprId) -> Rc<[(Local, ExprId)]> {
     let mut found = Vec::new();
     collect(machine, entry, id, &mut Vec::new(), &mut found);
     found.into()
@@ -30,14 +30,14 @@ fn collect(
     entry: EntryId,
     id: ExprId,
     inner: &mut Vec<Local>,
-    found: &mut Vec<Local>,
+    found: &mut Vec<(Local, ExprId)>,
 ) {
     let Some(node) = expr(machine, entry, id) else { return };
     if let Expr::Local(local) = node
         && !inner.contains(local)
-        && !found.contains(local)
+        && found.iter().all(|(known, _)| known != local)
     {
-        found.push(*local);
+        found.push((*local, id));
     }
     let mark = inner.len();
     inner.extend(binder(node));
@@ -45,6 +45,17 @@ fn collect(
         collect(machine, entry, child, inner, found);
     }
     inner.truncate(mark);
+}
+
+/// Whether an expression asks no more than whether there is something.
+pub fn asks_existence(machine: &Machine<'_>, entry: EntryId, id: ExprId) -> bool {
+    match expr(machine, entry, id) {
+        Some(Expr::IsNone { .. }) => true,
+        Some(Expr::And(a, b) | Expr::Or(a, b)) => {
+            asks_existence(machine, entry, *a) && asks_existence(machine, entry, *b)
+        }
+        _ => false,
+    }
 }
 
 /// Whether an expression asks of which operator type something is.

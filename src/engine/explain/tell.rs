@@ -39,10 +39,10 @@ impl Session {
     ) -> Result<Explanation, RunError> {
         let stages = self.stages(snapshot, request)?;
         let teller = Teller { session: self, snapshot, root: request.graph, stages };
-        let passes = teller.passes(target);
         let state = teller.home(target.node);
         let mut anchors: Vec<AnchorStory> =
             anchors(state, target).into_iter().flat_map(|anchor| teller.anchor(anchor)).collect();
+        let passes = teller.passes(target, anchors.iter().any(|story| story.symbol.is_some()));
         // That nobody looked for conflicts of an anchor is no news beside what passes did.
         if !passes.is_empty() {
             anchors.retain(|story| story.symbol.is_some());

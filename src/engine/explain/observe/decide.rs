@@ -1,7 +1,7 @@
 //! Decisions: what they are about, how they came out, and what was at stake.
 
 use super::super::TraceStep;
-use super::super::scan::{Layers, asks_type, mentions, node_of};
+use super::super::scan::{Layers, asks_existence, asks_type, mentions, node_of};
 use super::super::why::{Frame, Origin, Why};
 use super::super::would::{NOTHING, Stake, after, body, only_stops, stake};
 use super::state::{About, At, Bound, Open, State, Told, append, during, want};
@@ -38,7 +38,7 @@ impl Observer<'_> {
         for &expr in exprs {
             let locals =
                 state.mentions.entry((entry, expr)).or_insert_with(|| mentions(machine, entry, expr));
-            for &local in locals.iter() {
+            for &(local, _) in locals.iter() {
                 let value = at.get(machine, local);
                 if let Some(node) = node_of(&value)
                     && about.focus.len() < FOCUS
@@ -99,19 +99,24 @@ impl Observer<'_> {
         })
     }
 
-    /// Where an element of a list comes from.
+    /// Where an element of a list comes from, and what conditions on it rest on.
     pub(super) fn origin(
         &self,
         machine: &mut Machine<'_>,
         frame: &mut Frame,
-        list: ExprId,
+        layers: &Layers,
         (element, focus): (&Value, &[NodeId]),
     ) -> Vec<TraceStep> {
+        let conditions = layers.filters.iter();
+        let locals =
+            conditions.flat_map(|(_, condition)| mentions(machine, frame.entry, *condition).to_vec());
+        let locals: Vec<_> = locals.filter(|(local, _)| frame.lets.contains_key(local)).collect();
         machine.aside(|machine| {
             let mut why = Why::new(machine, self.words, DEEP);
-            why.element = Some(element.clone());
             why.focus = focus.to_vec();
-            why.operand(frame, list, 0);
+            why.element = Some(element.clone());
+            why.operand(frame, layers.list, 0);
+            locals.iter().for_each(|(_, expr)| why.operand(frame, *expr, 0));
             why.steps
         })
     }
@@ -146,6 +151,13 @@ impl Observer<'_> {
         let mut frame = self.frame(state, machine, spot.entry, &At::Spot(spot));
         let taken = conditions.iter().position(|&condition| self.value(machine, &frame, condition).is_true());
         let decided = taken.map_or(conditions.as_slice(), |taken| &conditions[..=taken]);
+        let refusing = taken.is_none_or(|taken| only_stops(&arms[taken].1));
+        if (taken.is_some() || open.is_gate)
+            && !(refusing && taken.is_some())
+            && decided.iter().all(|&condition| asks_existence(machine, spot.entry, condition))
+        {
+            return;
+        }
         let (steps, foreign) = self.steps(machine, &mut frame, decided, &focus);
         let program = machine.program();
         let own = self.own(&frame, &open.about);
@@ -228,7 +240,7 @@ impl Observer<'_> {
                         focus.extend(&about.focus);
                         let (mut steps, foreign) =
                             self.steps(machine, &mut frame.clone(), &conditions, &focus);
-                        append(&mut steps, self.origin(machine, &mut frame, layers.list, (&element, &focus)));
+                        append(&mut steps, self.origin(machine, &mut frame, &layers, (&element, &focus)));
                         open.rounds.insert(accepted, Told { steps, foreign, refuses: None });
                     }
                 }
@@ -253,7 +265,7 @@ impl Observer<'_> {
                     let (mut steps, foreign) =
                         self.steps(machine, &mut frame.clone(), &[condition], &about.focus);
                     if telling {
-                        let origin = self.origin(machine, &mut frame, layers.list, (&element, &about.focus));
+                        let origin = self.origin(machine, &mut frame, &layers, (&element, &about.focus));
                         append(&mut steps, origin);
                     }
                     let value = about.value.clone().unwrap_or_default();

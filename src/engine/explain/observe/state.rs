@@ -106,7 +106,7 @@ pub struct State {
     pub touches: usize,
     pub lets: FxHashMap<(Spot, Local), Bound>,
     pub open: Vec<Open>,
-    pub mentions: FxHashMap<(EntryId, ExprId), Rc<[Local]>>,
+    pub mentions: FxHashMap<(EntryId, ExprId), Rc<[(Local, ExprId)]>>,
     pub layers: FxHashMap<(EntryId, ExprId), Option<Rc<Layers>>>,
     pub wanted: Wanted,
     /// Gates of a body that is for no certain node.
