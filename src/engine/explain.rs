@@ -79,17 +79,20 @@ pub struct ActStory {
 }
 
 impl ActStory {
-    /// What decided in a few words: the cell of a matrix, else the case that was taken, else the first condition.
+    /// What decided in a few words: the cell of a matrix, or the case that was taken.
     pub fn because(&self) -> Option<String> {
-        let first = self.steps.iter().enumerate();
-        let end = first.skip(1).find(|(_, step)| step.depth == 0).map_or(self.steps.len(), |(at, _)| at);
-        let cell = self.steps.iter().find(|step| step.kind == StepKind::Cell);
-        let case = self.steps[..end].iter().find(|step| step.kind == StepKind::Case);
-        let said = |step: &TraceStep| match (step.kind, step.value.as_str()) {
-            (StepKind::Case, "true" | "false") => step.source.clone(),
-            _ => format!("{} = {}", step.source, step.value),
-        };
-        cell.or(case).or(self.steps.first()).map(said)
+        // A refusal is decided by its first condition, a change by all of them.
+        let later = self.steps.iter().enumerate().skip(1).find(|(_, step)| step.depth == 0);
+        let first = later.map_or(self.steps.len(), |(at, _)| at);
+        let decisive = if self.kind == ActKind::Refused { &self.steps[..first] } else { &self.steps[..] };
+        let cell = decisive.iter().find(|step| step.kind == StepKind::Cell);
+        let case = self.steps[..first].iter().find(|step| step.kind == StepKind::Case && step.depth <= 2);
+        cell.or(case).map(TraceStep::said)
+    }
+
+    /// The same, or else the innermost condition of the first.
+    pub fn in_short(&self) -> Option<String> {
+        self.because().or_else(|| condition(&self.steps).map(TraceStep::said))
     }
 }
 
@@ -242,6 +245,34 @@ pub struct TraceStep {
     pub kind: StepKind,
 }
 
+/// The innermost part of the first condition that is one itself.
+fn condition(steps: &[TraceStep]) -> Option<&TraceStep> {
+    let is_part = |step: &&TraceStep| {
+        step.kind == StepKind::Part && (step.value.starts_with("true") || step.value.starts_with("false"))
+    };
+    let (first, rest) = steps.split_first()?;
+    let mut found = first;
+    for step in rest.iter().take_while(|step| step.depth > 0) {
+        // Of several parts none decided alone.
+        if step.depth == found.depth && is_part(&step) {
+            return Some(first);
+        }
+        if step.depth == found.depth + 1 && is_part(&step) {
+            found = step;
+        }
+    }
+    Some(found)
+}
+
+impl TraceStep {
+    fn said(&self) -> String {
+        match (self.kind, self.value.as_str()) {
+            (StepKind::Case, "true" | "false") => self.source.clone(),
+            _ => format!("{} = {}", self.source, self.value),
+        }
+    }
+}
+
 /// What a step tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum StepKind {
@@ -250,6 +281,8 @@ pub enum StepKind {
     Part,
     /// The named case of a `first` that was taken.
     Case,
+    /// No case of it was.
+    Else,
     /// A cell of a matrix: row and column, and what stands there.
     Cell,
     /// A step of a walk: where it went on to.

@@ -136,7 +136,7 @@ fn draw_act(
     for line in lines {
         let _ = writeln!(out, "      {line}");
     }
-    if let Some(because) = act.because().filter(|_| why && act.steps.len() > 1) {
+    if let Some(because) = act.because().filter(|_| why) {
         let _ = writeln!(out, "      because {}", on_one_line(&because));
     }
     for place in &act.places {
@@ -144,11 +144,14 @@ fn draw_act(
         let _ = writeln!(out, "      {}{role}", names.describe(place));
     }
     let mut by = Vec::new();
+    if act.kind == ActKind::Refused && !act.place.role.is_empty() {
+        by.push(as_what(&act.place).trim_start().to_owned());
+    }
     if act.by != *pass {
         by.push(format!("by {}", rules.describe(&act.by)));
     }
     if let Some(during) = &act.during {
-        by.push(format!("looking at `{}`", names.anchor(during)));
+        by.push(format!("looking at `{}`{}", names.anchor(during), as_what(during)));
     }
     if !by.is_empty() {
         let _ = writeln!(out, "      {}", human.paint(Paint::Faint, &by.join(", ")));
@@ -164,10 +167,15 @@ fn draw_act(
     }
 }
 
+/// The part that a place has in a story.
+fn as_what(place: &PlaceRef) -> String {
+    if place.role.is_empty() { String::new() } else { format!(" as {}", place.role) }
+}
+
 /// A decision that changed nothing, on one line.
 fn draw_short(act: &ActStory, by: &str, asked: &PlaceRef, names: Names<'_>, human: &Human, out: &mut String) {
     let what = act.what.first().map_or("", String::as_str);
-    let why = act.because().map_or_else(String::new, |why| format!(": {}", on_one_line(&why)));
+    let why = act.in_short().map_or_else(String::new, |why| format!(": {}", on_one_line(&why)));
     let during =
         act.during.as_ref().map_or_else(String::new, |place| format!(" for `{}`", names.anchor(place)));
     let _ = writeln!(out, "    {} {}{what}{by}{during}{why}", sign(act.kind, human), side(act, asked));

@@ -75,6 +75,14 @@ impl Teller<'_> {
             }
         }
         merge_insertion(&mut acts);
+        // A rule may come by several times.
+        let mut seen: Vec<ActStory> = Vec::new();
+        for act in acts {
+            if !seen.contains(&act) {
+                seen.push(act);
+            }
+        }
+        let mut acts = seen;
         // Of decisions of one weight the last one stands.
         acts.reverse();
         let tells = |act: &ActStory| act.steps.iter().any(|step| step.kind != StepKind::Part);
@@ -118,18 +126,20 @@ impl Teller<'_> {
     fn act(&self, stage: &Stage<'_>, act: Act) -> ActStory {
         let place = self.place(stage, act.node, act.anchor);
         let by = self.rule(stage, act.entry);
-        let during =
-            act.during.and_then(|item| node_of(&item).map(|node| self.place(stage, node, item.as_anchor())));
+        let part = |place: PlaceRef| PlaceRef { role: part_in(&act.steps, &place.name), ..place };
+        let during = act
+            .during
+            .and_then(|item| node_of(&item).map(|node| part(self.place(stage, node, item.as_anchor()))));
+        let place = part(place);
         let (kind, what, places, help, rank) = match act.what {
             What::Done(changes) => {
                 let what = changes.into_iter().map(|(_, text)| text).collect();
                 (ActKind::Done, what, Vec::new(), None, 0)
             }
             What::Reported { message, help, places } => {
-                let places = places.iter().filter_map(|value| {
-                    let place = self.place(stage, node_of(value)?, value.as_anchor());
-                    Some(PlaceRef { role: part_in(&act.steps, &place.name), ..place })
-                });
+                let places = places
+                    .iter()
+                    .filter_map(|value| Some(part(self.place(stage, node_of(value)?, value.as_anchor()))));
                 (ActKind::Reported, vec![message], places.collect(), help, 0)
             }
             What::Refused { stake, foreign, whole } => {
@@ -189,7 +199,7 @@ fn part_in(steps: &[TraceStep], node: &str) -> String {
     let inside: Vec<&TraceStep> = inside.collect();
     let value =
         inside.iter().find(|step| !step.value.starts_with("true") && !step.value.starts_with("false"));
-    let case = inside.iter().rfind(|step| step.kind == StepKind::Case);
+    let case = inside.iter().rfind(|step| matches!(step.kind, StepKind::Case | StepKind::Else));
     match (value, case.and_then(|case| case.source.strip_prefix(CASE))) {
         (Some(value), Some(case)) => format!("{} ({case})", value.value),
         (Some(value), None) => value.value.clone(),

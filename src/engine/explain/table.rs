@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::observe::{Act, Asked, Mode, Observer, What};
 use super::tell::Stage;
 use super::words::Words;
-use super::{Fate, Row, StepKind, Table, Total, TraceStep, tensor_bytes};
+use super::{Fate, Row, StepKind, Table, Total, TraceStep, condition, tensor_bytes};
 use crate::engine::outcome::RuleRef;
 use crate::engine::render::Renderer;
 use crate::engine::run::run_watched;
@@ -125,7 +125,7 @@ impl Session {
 fn reason(act: &Act) -> String {
     let steps = &act.steps;
     let pick = |kind| steps.iter().find(|step: &&TraceStep| step.kind == kind);
-    match pick(StepKind::Cell).or(pick(StepKind::Case)).or(steps.first()) {
+    match pick(StepKind::Cell).or(pick(StepKind::Case)).or(condition(steps)) {
         Some(step) if step.kind == StepKind::Part => {
             let word = step.value.split(' ').next().unwrap_or_default();
             format!("{} = {word}", step.source)

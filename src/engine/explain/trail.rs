@@ -3,6 +3,7 @@
 
 use super::why::{Frame, Origin, Why};
 use super::{StepKind, TraceStep};
+use crate::engine::sides::children;
 use crate::lang::eval::{EventKind, Value};
 use crate::lang::hir::{Entry, Expr, ExprId, Local};
 use crate::lang::syntax::ast::Kind;
@@ -55,7 +56,7 @@ impl Why<'_, '_, '_> {
             let start = self.steps.len();
             self.operand(frame, side, depth + 1);
             let told = self.steps.get(start..).unwrap_or_default();
-            let case = told.iter().rfind(|step| step.kind == StepKind::Case);
+            let case = told.iter().rfind(|step| matches!(step.kind, StepKind::Case | StepKind::Else));
             match case.and_then(|step| step.source.strip_prefix(CASE)) {
                 Some(case) if !case.is_empty() => format!("{} ({case})", self.show(&value)),
                 _ => self.show(&value),
@@ -66,6 +67,33 @@ impl Why<'_, '_, '_> {
         }
         if let Some((.., shape)) = self.shape.get_mut(place) {
             *shape = format!("{} x {} {shape}", words[0], words[1]);
+        }
+    }
+
+    /// The parts of a condition that were not reached, because one before them failed, and that look into a matrix:
+    /// what would have been, but for that.
+    pub(super) fn unreached(&mut self, frame: &mut Frame, id: ExprId) {
+        let mut parts = Vec::new();
+        let mut rest = vec![id];
+        while let Some(id) = rest.pop() {
+            match self.expr(frame, id) {
+                Some(&Expr::And(a, b)) => rest.extend([b, a]),
+                _ => parts.push(id),
+            }
+        }
+        let failed = parts.iter().position(|&part| !self.truth(frame, part)).unwrap_or(parts.len());
+        for &part in parts.iter().skip(failed + 1) {
+            if self.looks_up(frame, part) {
+                self.why(frame, part, 0);
+            }
+        }
+    }
+
+    fn looks_up(&self, frame: &Frame, id: ExprId) -> bool {
+        match self.expr(frame, id) {
+            Some(Expr::Matrix { .. }) => true,
+            Some(expr) => children(expr).into_iter().any(|part| self.looks_up(frame, part)),
+            None => false,
         }
     }
 

@@ -397,7 +397,7 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
         };
         let shown = self.value(frame, value);
         let shown = self.show(&shown);
-        let kind = if when.is_some() { StepKind::Case } else { StepKind::Part };
+        let kind = if when.is_some() { StepKind::Case } else { StepKind::Else };
         self.step_of(frame, when.unwrap_or(value), depth, (source, shown, kind));
         if let Some(when) = when {
             self.why(frame, when, depth + 1);

@@ -85,6 +85,7 @@ fn step_word(kind: StepKind) -> &'static str {
     match kind {
         StepKind::Part => "",
         StepKind::Case => "case",
+        StepKind::Else => "else",
         StepKind::Cell => "cell",
         StepKind::Hop => "hop",
         StepKind::Element => "element",

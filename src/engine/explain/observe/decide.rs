@@ -4,7 +4,7 @@ use super::super::TraceStep;
 use super::super::scan::{Layers, asks_existence, asks_type, mentions, node_of};
 use super::super::why::{Frame, Origin, Why};
 use super::super::would::{NOTHING, Stake, after, body, only_stops, stake};
-use super::state::{About, At, Bound, Open, State, Told, append, during, want};
+use super::state::{About, At, Bound, Open, State, Told, append, append_new, during, want};
 use super::{Act, FOCUS, Key, Mode, Observer, What};
 use crate::graph::NodeId;
 use crate::lang::eval::{EntryId, Machine, Spot, Value};
@@ -117,6 +117,17 @@ impl Observer<'_> {
             why.element = Some(element.clone());
             why.operand(frame, layers.list, 0);
             locals.iter().for_each(|(_, expr)| why.operand(frame, *expr, 0));
+            why.steps
+        })
+    }
+
+    fn unreached(&self, machine: &mut Machine<'_>, frame: &mut Frame, condition: ExprId) -> Vec<TraceStep> {
+        machine.aside(|machine| {
+            let mut why = Why::new(machine, self.words, DEEP);
+            why.unreached(frame, condition);
+            for step in why.steps.iter_mut().filter(|step| step.depth == 0) {
+                step.source = format!("but for this, {}", step.source);
+            }
             why.steps
         })
     }
@@ -240,7 +251,7 @@ impl Observer<'_> {
                         focus.extend(&about.focus);
                         let (mut steps, foreign) =
                             self.steps(machine, &mut frame.clone(), &conditions, &focus);
-                        append(&mut steps, self.origin(machine, &mut frame, &layers, (&element, &focus)));
+                        append_new(&mut steps, self.origin(machine, &mut frame, &layers, (&element, &focus)));
                         open.rounds.insert(accepted, Told { steps, foreign, refuses: None });
                     }
                 }
@@ -265,8 +276,9 @@ impl Observer<'_> {
                     let (mut steps, foreign) =
                         self.steps(machine, &mut frame.clone(), &[condition], &about.focus);
                     if telling {
+                        append(&mut steps, self.unreached(machine, &mut frame, condition));
                         let origin = self.origin(machine, &mut frame, &layers, (&element, &about.focus));
-                        append(&mut steps, origin);
+                        append_new(&mut steps, origin);
                     }
                     let value = about.value.clone().unwrap_or_default();
                     // Of two nodes of one decision the other one is of interest.

@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::super::TraceStep;
 use super::super::scan::{Layers, node_of};
 use super::super::would::Stake;
+use super::super::{StepKind, TraceStep};
 use super::{Act, ChainAct, FOCUS, Key, Wanted};
 use crate::graph::NodeId;
 use crate::lang::eval::{EntryId, Machine, Spot, Value};
@@ -126,6 +126,31 @@ impl Open {
 pub fn tree(steps: &[TraceStep], at: usize) -> &[TraceStep] {
     let inner = steps[at + 1..].iter().take_while(|step| step.depth > steps[at].depth).count();
     &steps[at..=at + inner]
+}
+
+/// Adds those steps that have not been told anywhere; of a list that has been, the elements that have not.
+pub fn append_new(steps: &mut Vec<TraceStep>, more: Vec<TraceStep>) {
+    let mut at = 0;
+    while at < more.len() {
+        let (step, new) = (&more[at], tree(&more, at));
+        let known = |step: &TraceStep| {
+            steps.iter().any(|known| (&known.source, &known.value) == (&step.source, &step.value))
+        };
+        let is_element = step.kind == StepKind::Element;
+        let mut elements = new.iter().filter(|step| step.kind == StepKind::Element);
+        if known(step) && elements.all(known) {
+            if step.depth > 0 && !is_element {
+                steps.push(step.clone());
+            }
+            at += new.len();
+        } else if is_element {
+            steps.extend(new.iter().cloned());
+            at += new.len();
+        } else {
+            steps.push(step.clone());
+            at += 1;
+        }
+    }
 }
 
 /// Adds steps; what has been told is not opened again.
