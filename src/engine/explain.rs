@@ -56,6 +56,13 @@ pub struct PassStory {
     pub failure: Option<String>,
 }
 
+impl PassStory {
+    /// Nothing was done, found or asked by a chain, and no deletion was refused.
+    pub fn is_minor(&self) -> bool {
+        self.chains.is_empty() && self.acts.iter().all(|act| act.kind == ActKind::Refused && act.rank > 0)
+    }
+}
+
 /// One change of a node, or a decision against one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActStory {
@@ -63,6 +70,8 @@ pub struct ActStory {
     pub kind: ActKind,
     /// What was done, line by line, or what was not.
     pub what: Vec<String>,
+    /// The finding that it answers.
+    pub because_of: Option<String>,
     /// The entry whose statement it was.
     pub by: RuleRef,
     /// The node that the rule was looking at, if it is another one.

@@ -24,16 +24,30 @@ const NARROW: usize = 100;
 /// Draws all stories, an empty line between two.
 pub fn draw(explanation: &Explanation, rules: &Rules, names: Names<'_>, human: &Human) -> String {
     let mut out = String::new();
-    if let Some(asked) = explanation.asked.as_ref().filter(|_| !explanation.passes.is_empty()) {
+    let passes = &explanation.passes;
+    // Decisions against small things are told in full only where they are all there is to tell.
+    let is_alone = passes.len() == 1 && explanation.anchors.is_empty();
+    let (minor, major): (Vec<_>, Vec<_>) = passes.iter().partition(|pass| pass.is_minor() && !is_alone);
+    if let Some(asked) =
+        explanation.asked.as_ref().filter(|_| !major.is_empty() || explanation.anchors.is_empty())
+    {
         let size = explanation.bytes.map_or_else(String::new, |count| format!("  {}", bytes(count)));
         title(asked, &size, names, human, &mut out);
-        for pass in &explanation.passes {
+        for pass in major {
             draw_pass(pass, asked, rules, names, human, &mut out);
         }
     }
     for story in &explanation.anchors {
         part(&mut out);
         draw_story(story, rules, names, human, &mut out);
+    }
+    if let Some(asked) = explanation.asked.as_ref().filter(|_| !minor.is_empty()) {
+        heading(human, "left alone by", &mut out);
+        for pass in minor {
+            for act in pass.acts.iter().take(MINOR) {
+                draw_short(act, pass.rule.name.as_str(), asked, names, human, &mut out);
+            }
+        }
     }
     out
 }
@@ -88,8 +102,8 @@ fn draw_pass(
     for act in rest.iter().take(ALSO) {
         // The same of another rule.
         let by = first.is_some_and(|first| (&first.what, &first.by) != (&act.what, &act.by));
-        let by = if by && act.by != story.rule { format!(" by {}", act.by.name) } else { String::new() };
-        draw_short(act, &by, asked, names, human, out);
+        let by = if by && act.by != story.rule { act.by.name.as_str() } else { "" };
+        draw_short(act, by, asked, names, human, out);
     }
     if rest.len() > ALSO {
         let _ =
@@ -99,6 +113,9 @@ fn draw_pass(
         let _ = writeln!(out, "    {}", human.paint(Paint::Error, failure));
     }
 }
+
+/// The same of one step that did nothing.
+const MINOR: usize = 2;
 
 /// Short lines of decisions that changed nothing.
 const ALSO: usize = 4;
@@ -135,6 +152,9 @@ fn draw_act(
     let _ = writeln!(out, "    {} {}{first}", sign(act.kind, human), side(act, asked));
     for line in lines {
         let _ = writeln!(out, "      {line}");
+    }
+    if let Some(finding) = &act.because_of {
+        let _ = writeln!(out, "      {finding}");
     }
     if let Some(because) = act.because().filter(|_| why) {
         let _ = writeln!(out, "      because {}", on_one_line(&because));
@@ -178,6 +198,7 @@ fn draw_short(act: &ActStory, by: &str, asked: &PlaceRef, names: Names<'_>, huma
     let why = act.in_short().map_or_else(String::new, |why| format!(": {}", on_one_line(&why)));
     let during =
         act.during.as_ref().map_or_else(String::new, |place| format!(" for `{}`", names.anchor(place)));
+    let by = if by.is_empty() { String::new() } else { format!(" by {by}") };
     let _ = writeln!(out, "    {} {}{what}{by}{during}{why}", sign(act.kind, human), side(act, asked));
 }
 

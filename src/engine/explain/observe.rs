@@ -206,7 +206,7 @@ impl Watch for Observer<'_> {
                     .open
                     .iter()
                     .rev()
-                    .find(|open| open.item.is_some())
+                    .find(|open| open.form == Form::Body)
                     .and_then(|open| open.about.value.as_ref());
                 if matches!(self.mode, Mode::Survey) && own.is_some() {
                     let about = self.about(state, machine, spot.entry, &At::Spot(spot), &[*condition]);
@@ -214,6 +214,7 @@ impl Watch for Observer<'_> {
                 }
                 self.require(state, machine, spot, step);
             }
+            ChainStep::For { .. } | ChainStep::Use { .. } => {}
         }
         state.open.push(open);
     }
@@ -229,6 +230,7 @@ impl Watch for Observer<'_> {
         open.told = outer.rounds.remove(&outer.round);
         let value = machine.local_at(spot, local).clone();
         open.item = node_of(&value).is_some().then(|| value.clone());
+        open.element = Some(value.clone());
         if let Some(layers) = outer.layers.clone() {
             let conditions: Vec<ExprId> = layers.filters.iter().map(|(_, condition)| *condition).collect();
             open.about = self.about(state, machine, spot.entry, &At::Spot(spot), &conditions);

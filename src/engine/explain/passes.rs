@@ -31,6 +31,15 @@ impl Teller<'_> {
         let asked = Asked { nodes: FxHashSet::from_iter([target.node]), anchor: target.anchor };
         let mut stories: Vec<PassStory> =
             self.stages.iter().filter_map(|stage| self.pass(stage, &asked, target, told)).collect();
+        // A pass may run several times in one pipeline.
+        let mut seen: Vec<PassStory> = Vec::new();
+        stories.retain(|story| {
+            let new = !seen.contains(story);
+            if new {
+                seen.push(story.clone());
+            }
+            new
+        });
         let limits = if told { &[GRAVE][..] } else { &[GRAVE, FOREIGN - 1, FOREIGN] };
         for &limit in limits {
             let counts = |act: &ActStory| act.kind != ActKind::Refused || act.rank <= limit;
@@ -75,6 +84,7 @@ impl Teller<'_> {
             }
         }
         merge_insertion(&mut acts);
+        merge_findings(&mut acts);
         // A rule may come by several times.
         let mut seen: Vec<ActStory> = Vec::new();
         for act in acts {
@@ -148,7 +158,8 @@ impl Teller<'_> {
                 (ActKind::Refused, vec![what], Vec::new(), None, rank)
             }
         };
-        ActStory { place, kind, what, by, during, places, help, steps: act.steps, more: act.more, rank }
+        let (because_of, steps, more) = (None, act.steps, act.more);
+        ActStory { place, kind, what, because_of, by, during, places, help, steps, more, rank }
     }
 
     fn chain(&self, stage: &Stage<'_>, chain: ChainAct) -> ChainStory {
@@ -186,6 +197,25 @@ fn merge_insertion(acts: &mut Vec<ActStory>) {
     });
     insertion.what.sort_by_key(|text| text != INSERTED);
     acts.push(insertion);
+}
+
+/// A finding and what was done about it rest on the same decisions, and are told in one.
+fn merge_findings(acts: &mut Vec<ActStory>) {
+    let (findings, others): (Vec<ActStory>, Vec<ActStory>) =
+        acts.drain(..).partition(|act| act.kind == ActKind::Reported);
+    *acts = others;
+    for finding in findings {
+        let answer = acts
+            .iter_mut()
+            .find(|act| act.kind == ActKind::Done && act.steps == finding.steps && act.because_of.is_none());
+        match answer {
+            Some(answer) => {
+                answer.because_of = finding.what.into_iter().next();
+                answer.help = finding.help;
+            }
+            None => acts.push(finding),
+        }
+    }
 }
 
 /// The part that a node has in a story: the value by which an anchor of it got into a list, and the case that gave it.

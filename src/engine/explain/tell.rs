@@ -67,9 +67,6 @@ impl Session {
         let mut number = 0;
         while let Some(&step) = steps.get(number) {
             number += 1;
-            if step.fresh {
-                counters.clear();
-            }
             let at = At::new(&self.db, before.clone());
             let (graph, node) = (request.graph, request.node);
             let run = PassRun::new(&self.db, at, step.kind, step.name, graph, node, counters);

@@ -11,6 +11,7 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod chains;
 mod code;
 mod edits;
 mod exec;
@@ -31,8 +32,9 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
+pub use chains::{ChainEnd, Kept};
 pub use edits::{EditKind, EditRecord, Subject};
-pub use exec::{ChainEnd, Isolated, Report};
+pub use exec::{Isolated, Report};
 pub use machine::{Cause, Failure, Host, Machine, Marks, NoHost};
 pub use program::Program;
 pub use reach::reaches;

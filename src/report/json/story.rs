@@ -190,6 +190,10 @@ struct ActJson<'a> {
     place: PlaceJson<'a>,
     act: &'static str,
     what: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finding: Option<&'a str>,
     by: RuleJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     during: Option<PlaceJson<'a>>,
@@ -210,6 +214,8 @@ fn act<'a>(story: &'a ActStory, rules: &'a Rules) -> ActJson<'a> {
             ActKind::Refused => "refused",
         },
         what: &story.what,
+        because: story.because(),
+        finding: story.because_of.as_deref(),
         by: rule(&story.by, rules),
         during: story.during.as_ref().map(place),
         places: story.places.iter().map(place).collect(),

@@ -1,10 +1,10 @@
 //! Decisions: what they are about, how they came out, and what was at stake.
 
-use super::super::TraceStep;
 use super::super::scan::{Layers, asks_existence, asks_type, mentions, node_of};
 use super::super::why::{Frame, Origin, Why};
 use super::super::would::{NOTHING, Stake, after, body, only_stops, stake};
-use super::state::{About, At, Bound, Open, State, Told, append, append_new, during, want};
+use super::super::{StepKind, TraceStep};
+use super::state::{About, At, Bound, Form, Open, State, Told, append, append_new, during, want};
 use super::{Act, FOCUS, Key, Mode, Observer, What};
 use crate::graph::NodeId;
 use crate::lang::eval::{EntryId, Machine, Spot, Value};
@@ -328,7 +328,7 @@ impl Observer<'_> {
         spot: Spot,
         statement: &Statement,
     ) {
-        let Statement::Report { places, message, help } = statement else { return };
+        let Statement::Report { places, message, help, .. } = statement else { return };
         let frame = self.frame(state, machine, spot.entry, &At::Spot(spot));
         let places: Vec<Value> = places.iter().map(|&place| self.value(machine, &frame, place)).collect();
         let Some(own) = places.iter().find(|place| self.asked.fits(place)).cloned() else { return };
@@ -352,18 +352,39 @@ impl Observer<'_> {
     /// A requirement of a chain on one of the nodes.
     pub(super) fn require(&self, state: &mut State, machine: &mut Machine<'_>, spot: Spot, step: &ChainStep) {
         let ChainStep::Require { name, condition, otherwise, help } = step else { return };
-        let Some(chain) = state.open.iter().rev().find_map(|open| open.chain) else { return };
+        let Some(outer) = state.open.iter().rposition(|open| open.chain.is_some()) else { return };
+        let Some(chain) = state.open[outer].chain else { return };
+        let rounds: Vec<Value> = state.open[outer..].iter().filter_map(|open| open.element.clone()).collect();
         let mut frame = self.frame(state, machine, spot.entry, &At::Spot(spot));
         let holds = self.value(machine, &frame, *condition).is_true();
+        let is_in_loop = state.open[outer..].iter().any(|open| open.form == Form::Round);
+        if holds && is_in_loop {
+            // Every element has values of its own; that it held for all is told once, after the loop.
+            if let Some(chain) = state.chains.get_mut(chain)
+                && chain.requirements.iter().all(|(known, ..)| known != name)
+            {
+                chain.requirements.push((*name, true, Vec::new()));
+            }
+            return;
+        }
         let focus: Vec<NodeId> = state.chains.get(chain).map(|chain| chain.node).into_iter().collect();
-        let brief = matches!(self.mode, Mode::Brief);
-        let steps = if brief { Vec::new() } else { self.steps(machine, &mut frame, &[*condition], &focus).0 };
+        let mut steps = Vec::new();
+        if !matches!(self.mode, Mode::Brief) {
+            for element in rounds {
+                let value = machine.aside(|machine| Why::new(machine, self.words, DEEP).show(&element));
+                let (source, kind) = ("for".to_owned(), StepKind::Element);
+                steps.push(TraceStep { depth: 0, source, value, at: String::new(), kind });
+            }
+            steps.extend(self.steps(machine, &mut frame, &[*condition], &focus).0);
+        }
         let kept = (!holds).then(|| {
             let reason = self.words.text(machine, spot.entry, *otherwise, &frame.slots);
             let help = self.words.text(machine, spot.entry, *help, &frame.slots);
             (reason.unwrap_or_default(), help)
         });
         if let Some(chain) = state.chains.get_mut(chain) {
+            // For elements before, it held.
+            chain.requirements.retain(|(known, ..)| holds || known != name);
             chain.requirements.push((*name, holds, steps));
             chain.kept = kept;
         }

@@ -32,6 +32,7 @@ impl Observer<'_> {
             acts: state.acts.len(),
             done: Vec::new(),
             item: None,
+            element: None,
             chain: None,
             is_gate: false,
             gates: Vec::new(),

@@ -91,7 +91,10 @@ pub struct Open {
     pub acts: usize,
     /// Edits that no inner decision has taken.
     pub done: Vec<usize>,
+    /// The node or the anchor that is being looked at.
     pub item: Option<Value>,
+    /// The element of a loop.
+    pub element: Option<Value>,
     pub chain: Option<usize>,
     /// All that the statement can do is to end the body.
     pub is_gate: bool,
