@@ -415,16 +415,24 @@ mod tests {
                 holds: false,
                 steps: vec![step(0, "i.bytes % 32 == 0", "false (4)")],
             }],
+            passed: false,
             outcome: "kept as it is: input 0 is odd".into(),
+            help: Some("make it even".into()),
         };
+        let rule = testing::rule(Kind::Checker, "user_out_and_fixed_out");
+        let pass = PassStory { rule, chains: vec![chain], acts: Vec::new(), failure: None };
         let human = Human::new(Style { color: false, width: None });
-        let explanation = Explanation { chains: vec![chain], anchors: vec![story] };
+        let asked = Some(testing::place(&graph, "c", None, ""));
+        let explanation = Explanation { asked, bytes: Some(4), passes: vec![pass], anchors: vec![story] };
         let text = draw(&explanation, &testing::rules(), Names::new(&graph, &graph), &human);
         assert_eq!(
             text,
             "\
-c  Fixed in graph `main`
-  checker user_out_and_fixed_out (rules.anchor:227): kept as it is: input 0 is odd
+c  Fixed in graph `main`  4 bytes
+
+  checker user_out_and_fixed_out (rules.anchor:227)
+    ✗ kept as it is: input 0 is odd
+      help: make it even
     ✗ aligned
         i.bytes % 32 == 0                                = false (4)  rules.anchor:4
 
@@ -451,5 +459,27 @@ no:in0  Sink in graph `main`
     ✗ NORMAL  a and b = false, c = none
 "
         );
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_places_that_would_break_a_line_are_left_out() {
+        let step = |value: &str, at: &str| TraceStep {
+            depth: 0,
+            source: "a".into(),
+            value: value.into(),
+            at: at.into(),
+            kind: StepKind::Part,
+        };
+        let steps =
+            [step("true", "rules/some_long_name.anchor:1"), step(&"x".repeat(30), "rules/other.anchor:2")];
+        let drawn = |width| {
+            let mut out = String::new();
+            draw_steps(&steps, &Human::new(Style { color: false, width }), &mut out);
+            out
+        };
+        let narrow = drawn(Some(80));
+        assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+        assert!(narrow.contains("some_long_name") && !narrow.contains("other"), "{narrow}");
+        assert!(drawn(None).contains("other.anchor:2"));
     }
 }

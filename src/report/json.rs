@@ -310,6 +310,7 @@ pub fn summary(summary: &Summary, rules: &Rules) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Sym;
     use crate::report::testing;
 
     fn edit_of(kind: EditEntryKind) -> String {

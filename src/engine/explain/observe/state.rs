@@ -77,6 +77,9 @@ pub enum Form {
     Resolve,
 }
 
+/// The locals that an expression reads, and where.
+type Mentions = Rc<[(Local, ExprId)]>;
+
 /// Something that is under way.
 pub struct Open {
     pub key: Key,
@@ -109,7 +112,7 @@ pub struct State {
     pub touches: usize,
     pub lets: FxHashMap<(Spot, Local), Bound>,
     pub open: Vec<Open>,
-    pub mentions: FxHashMap<(EntryId, ExprId), Rc<[(Local, ExprId)]>>,
+    pub mentions: FxHashMap<(EntryId, ExprId), Mentions>,
     pub layers: FxHashMap<(EntryId, ExprId), Option<Rc<Layers>>>,
     pub wanted: Wanted,
     /// Gates of a body that is for no certain node.
