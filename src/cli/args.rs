@@ -166,9 +166,15 @@ pub struct ExplainArgs {
     /// Graph file; `-` is standard input
     #[arg(value_name = "GRAPH")]
     pub graph_file: PathBuf,
-    /// A node, or one of its anchors
-    #[arg(value_name = "NODE[:inN|:outN]")]
-    pub target: String,
+    /// A node, or one of its anchors; it may be one that the run inserts
+    #[arg(value_name = "NODE[:inN|:outN]", required_unless_present = "all", conflicts_with = "all")]
+    pub target: Option<String>,
+    /// Tell what became of all nodes of a type, and what they cost
+    #[arg(long, requires = "kind")]
+    pub all: bool,
+    /// The operator type
+    #[arg(long, value_name = "OP", requires = "all")]
+    pub kind: Option<String>,
     #[command(flatten)]
     pub run: RunArgs,
     /// Form of the explanation

@@ -341,11 +341,12 @@ pub enum Entry {
         reason: Option<TextId>,
     },
     Checker(Box<Checker>),
-    /// `cells[row][column]` are variants of `result`.
+    /// `cells[row][column]` are variants of `result`, an enum, or the matrix itself with `variants`.
     Matrix {
         rows: Sym,
         columns: Sym,
         result: Sym,
+        variants: Vec<Sym>,
         cells: Vec<Vec<u16>>,
     },
     Chain(Box<Chain>),

@@ -14,6 +14,7 @@ use super::reach::reaches;
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Reads, Trace};
 use super::value::List;
+use super::watch::Watch;
 use super::{EntryId, Subject, Value};
 use crate::graph::{
     Anchor, Dense, Edit, GraphId, Input, Node, NodeId, Output, Snapshot, State, Sym, Symbols, SymbolsBuilder,
@@ -187,7 +188,7 @@ pub struct Machine<'a> {
     pub(super) loops: Vec<Vec<Value>>,
     pub(super) calls: u32,
     /// Steps that are left.
-    steps: u64,
+    pub(super) steps: u64,
     /// Where the native stack was at the outermost call.
     stack_start: usize,
     epoch: u64,
@@ -199,6 +200,7 @@ pub struct Machine<'a> {
     pub(super) reads: Option<ReadLog>,
     pub(super) trace: Option<Box<Trace>>,
     pub(super) tally: Option<Arc<Tally>>,
+    pub(super) watch: Option<&'a dyn Watch>,
     pub(super) log: Vec<EditRecord>,
     pub(super) isolated: Vec<Isolated>,
     pub(super) reports: Vec<Report>,
@@ -244,6 +246,7 @@ impl<'a> Machine<'a> {
             reads: None,
             trace: None,
             tally: None,
+            watch: None,
             log: Vec::new(),
             isolated: Vec::new(),
             reports: Vec::new(),
@@ -331,11 +334,6 @@ impl<'a> Machine<'a> {
     pub fn take_reads(&mut self) -> Reads {
         let log = self.reads.take().unwrap_or_default();
         Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
-    }
-
-    /// Counts from now on what is reached; `None`: no longer.
-    pub fn set_tally(&mut self, tally: Option<Arc<Tally>>) {
-        self.tally = tally;
     }
 
     /// Starts a trace.

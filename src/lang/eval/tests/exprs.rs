@@ -214,7 +214,8 @@ fn sets_tables_matrices_options() {
     let rows = vec![(Const::Str(sym("Div")), Const::Str(sym("RealDiv")))];
     p.add(Kind::Table, "T", Entry::Table { rows });
     let cells = vec![vec![0, 1], vec![1, 0]];
-    let matrix = Entry::Matrix { rows: sym("R"), columns: sym("C"), result: sym("K"), cells };
+    let matrix =
+        Entry::Matrix { rows: sym("R"), columns: sym("C"), result: sym("K"), variants: Vec::new(), cells };
     p.add(Kind::Matrix, "M", matrix);
     let option = Entry::Option { ty: OptionType::Int, default: OptionValue::Int(3), from_env: false };
     p.add(Kind::Option, "o.default", option.clone());
