@@ -11,6 +11,9 @@ use anchorwatch::graph::{
     Snapshot, Sym, TensorDesc,
 };
 
+#[path = "accesses.rs"]
+mod accesses;
+
 /// What to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
@@ -36,6 +39,16 @@ pub enum Shape {
     WideConcat,
     /// Calls of small graphs, one after the other.
     ManySubgraphs,
+    /// All that the read/write layer and the passes around it look at.
+    Accesses,
+    /// One value with a writer and many readers, all in order.
+    OrderedReaders,
+    /// The same, and nothing orders any two.
+    UnorderedReaders,
+    /// One value with many writers in order, a reader between each two.
+    OrderedWriters,
+    /// One value that many operators overwrite for their own use.
+    ManyCollectives,
 }
 
 pub fn generate(spec: &Spec) -> Snapshot {
@@ -48,6 +61,11 @@ pub fn generate(spec: &Spec) -> Snapshot {
         Shape::OneVariable => maker.one_variable(spec.nodes),
         Shape::WideConcat => maker.wide_concat(spec.nodes),
         Shape::ManySubgraphs => maker.many_subgraphs(spec.nodes),
+        Shape::Accesses => maker.accesses(spec.nodes),
+        Shape::OrderedReaders => maker.one_writer(spec.nodes, true),
+        Shape::UnorderedReaders => maker.one_writer(spec.nodes, false),
+        Shape::OrderedWriters => maker.writers_in_order(spec.nodes),
+        Shape::ManyCollectives => maker.many_collectives(spec.nodes),
     }
     maker.builder.finish()
 }
@@ -81,6 +99,26 @@ pub fn wide_concat(inputs: usize) -> Snapshot {
 /// `graphs` subgraphs of five nodes.
 pub fn many_subgraphs(graphs: usize) -> Snapshot {
     generate(&Spec { nodes: graphs * 6 + 2, seed: 1, shape: Shape::ManySubgraphs })
+}
+
+pub fn accesses(nodes: usize) -> Snapshot {
+    generate(&Spec { nodes, seed: 1, shape: Shape::Accesses })
+}
+
+pub fn ordered_readers(nodes: usize) -> Snapshot {
+    generate(&Spec { nodes, seed: 1, shape: Shape::OrderedReaders })
+}
+
+pub fn unordered_readers(nodes: usize) -> Snapshot {
+    generate(&Spec { nodes, seed: 1, shape: Shape::UnorderedReaders })
+}
+
+pub fn ordered_writers(nodes: usize) -> Snapshot {
+    generate(&Spec { nodes, seed: 1, shape: Shape::OrderedWriters })
+}
+
+pub fn many_collectives(nodes: usize) -> Snapshot {
+    generate(&Spec { nodes, seed: 1, shape: Shape::ManyCollectives })
 }
 
 /// SplitMix64: enough for shapes, and the same everywhere.
