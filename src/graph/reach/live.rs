@@ -7,14 +7,16 @@
 //! The first questions are searched, from both ends. When searching has cost about what an index costs, a [`Reach`] is
 //! made, and edits are laid over it:
 //!
-//! INVARIANT wide-labels: for each edge of the state the interval of its start contains the interval of its end. So
-//! an interval that does not contain another one says "no" whatever was edited. A node that the index does not know
-//! starts with an empty interval; a new edge widens its start, and what leads there as far as that is needed. Taking
-//! edges away breaks nothing.
+//! INVARIANT wide-labels: unless `stale`, for each edge of the state the interval of its start contains the interval of
+//! its end. So an interval that does not contain another one says "no". A node that the index does not know starts with
+//! an empty interval, and a new edge widens its start; where that would go far, intervals are no longer asked.
+//!
+//! INVARIANT in-order: positions grow along each edge of the state, if there are positions (no graph with a cycle has).
+//! An edge against them moves what it leads to behind its start. Taking edges away breaks neither.
 //!
 //! INVARIANT kept-paths: while `intact`, all that the index says is reached is still reached. An edge may go if new
-//! nodes have taken its place on the way; otherwise "yes" is searched from then on, between nodes whose intervals
-//! allow it. When that has cost what a new index costs, one is made.
+//! nodes have taken its place on the way; otherwise "yes" is searched from then on, between nodes that the two others
+//! allow. When that has cost what a new index costs, one is made.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -73,9 +75,12 @@ struct Overlay {
     reach: Reach,
     /// Intervals that differ from those of the index.
     wide: FxHashMap<NodeId, Wide>,
+    /// Positions that differ from those of the index; `None`: there is a cycle.
+    moved: Option<FxHashMap<NodeId, i64>>,
     /// Whether anything was told since.
     edited: bool,
     intact: bool,
+    stale: bool,
     /// Told since the last question.
     gained: Vec<Edge>,
     lost: Vec<Edge>,
@@ -89,6 +94,12 @@ const EDITED: usize = 2;
 
 /// How far the search goes for the new nodes that stand where an edge was.
 const HOPS: usize = 16;
+
+/// How far a new edge widens intervals.
+const WIDENED: usize = 8;
+
+/// Room between the positions of two nodes of the index.
+const ROOM: i64 = 1 << 30;
 
 /// How many inputs of a new node are looked at there.
 const PORTS: u32 = 64;
@@ -154,8 +165,10 @@ impl LiveReach {
 
 impl Overlay {
     fn new(reach: Reach) -> Overlay {
+        let is_acyclic = reach.next.len() == reach.point.len();
         let (wide, gained, lost) = Default::default();
-        Overlay { reach, wide, edited: false, intact: true, gained, lost }
+        let moved = is_acyclic.then(FxHashMap::default);
+        Overlay { reach, wide, moved, edited: false, intact: true, stale: false, gained, lost }
     }
 
     /// Takes in what was told. False: that would cost more than a new index.
@@ -165,11 +178,63 @@ impl Overlay {
         }
         self.lost.clear();
         for edge in std::mem::take(&mut self.gained) {
-            if edge.is_in(state) && !self.widen(state, edge, limit, work) {
-                return false;
+            if edge.from() != edge.to() && edge.is_in(state) {
+                if !self.stale {
+                    self.widen(state, edge);
+                }
+                self.put_in_order(state, edge, limit, work);
             }
         }
-        true
+        *work <= limit
+    }
+
+    fn position(&self, node: NodeId) -> Option<i64> {
+        let moved = self.moved.as_ref().and_then(|moved| moved.get(&node)).copied();
+        // INVARIANT sinks-first: so counted backwards, points are in order.
+        moved.or_else(|| self.reach.point.get(&node).map(|&point| -i64::from(point) * ROOM))
+    }
+
+    /// Restores `in-order` for a new edge.
+    fn put_in_order(&mut self, state: &State, edge: Edge, limit: usize, work: &mut usize) {
+        for node in [edge.from(), edge.to()] {
+            if self.position(node).is_none() {
+                self.place(state, node);
+            }
+        }
+        let mut open = vec![(edge.from(), edge.to())];
+        // A cycle of edges that are not in order yet would go on for ever.
+        while let Some((from, to)) = open.pop().filter(|_| *work <= limit) {
+            *work += 1;
+            let (Some(before), Some(after)) = (self.position(from), self.position(to)) else { continue };
+            if before < after {
+                continue;
+            }
+            let Some(moved) = &mut self.moved else { return };
+            if to == edge.from() {
+                self.moved = None;
+                return;
+            }
+            moved.insert(to, before + 1);
+            successors(state, to, |next| open.push((to, next)));
+        }
+    }
+
+    /// Gives a new node a position, between those of its neighbours if there is room.
+    fn place(&mut self, state: &State, node: NodeId) {
+        let (mut low, mut high) = (None, None);
+        predecessors(state, node, |before| low = low.max(self.position(before)));
+        successors(state, node, |after| {
+            high = [high, self.position(after)].into_iter().flatten().min();
+        });
+        let position = match (low, high) {
+            (Some(low), Some(high)) if low < high => low + (high - low) / 2,
+            (Some(low), _) => low + 1,
+            (None, Some(high)) => high - 1,
+            (None, None) => 0,
+        };
+        if let Some(moved) = &mut self.moved {
+            moved.insert(node, position);
+        }
     }
 
     fn interval(&self, node: NodeId) -> Wide {
@@ -180,28 +245,27 @@ impl Overlay {
         }
     }
 
-    /// Restores `wide-labels` for a new edge.
-    fn widen(&mut self, state: &State, edge: Edge, limit: usize, work: &mut usize) -> bool {
+    /// Restores `wide-labels` for a new edge, or gives intervals up.
+    fn widen(&mut self, state: &State, edge: Edge) {
         let mut open = vec![(edge.from(), self.interval(edge.to()))];
+        let mut steps = 0;
         while let Some((node, inner)) = open.pop() {
             let own = self.interval(node);
             if contains(&own, &inner) {
                 continue;
+            }
+            steps += 1;
+            if steps > WIDENED {
+                self.stale = true;
+                return;
             }
             let mut both = own;
             for (both, inner) in both.iter_mut().zip(&inner) {
                 *both = (both.0.min(inner.0), both.1.max(inner.1));
             }
             self.wide.insert(node, both);
-            predecessors(state, node, |before| {
-                *work += 1;
-                open.push((before, both));
-            });
-            if *work > limit {
-                return false;
-            }
+            predecessors(state, node, |before| open.push((before, both)));
         }
-        true
     }
 
     /// Whether new nodes stand on the way of each edge that was lost.
@@ -229,7 +293,11 @@ impl Overlay {
 
     /// The answer, if intervals tell.
     fn known(&self, from: NodeId, to: NodeId) -> Option<bool> {
-        if !contains(&self.interval(from), &self.interval(to)) {
+        if !self.stale && !contains(&self.interval(from), &self.interval(to)) {
+            return Some(false);
+        }
+        // A node without a position has no edge.
+        if self.moved.is_some() && !self.position(from).zip(self.position(to)).is_some_and(|(a, b)| a < b) {
             return Some(false);
         }
         if !self.intact {
