@@ -1,8 +1,28 @@
 //! Graphs that give the read/write layer, the passes around it and the lint something to do.
 
-use anchorwatch::graph::{AttrValue, Attrs, Output, Sym};
+use anchorwatch::graph::{AttrValue, Attrs, Output, Snapshot, Sym};
 
-use super::{Maker, Scope};
+use super::{Maker, Scope, Shape, Spec, generate};
+
+pub fn accesses(nodes: usize) -> Snapshot {
+    generate(&Spec { nodes, seed: 1, shape: Shape::Accesses })
+}
+
+pub fn ordered_readers(nodes: usize) -> Snapshot {
+    generate(&Spec { nodes, seed: 1, shape: Shape::OrderedReaders })
+}
+
+pub fn unordered_readers(nodes: usize) -> Snapshot {
+    generate(&Spec { nodes, seed: 1, shape: Shape::UnorderedReaders })
+}
+
+pub fn ordered_writers(nodes: usize) -> Snapshot {
+    generate(&Spec { nodes, seed: 1, shape: Shape::OrderedWriters })
+}
+
+pub fn many_collectives(nodes: usize) -> Snapshot {
+    generate(&Spec { nodes, seed: 1, shape: Shape::ManyCollectives })
+}
 
 /// How far apart the accesses of one block may lie.
 const WINDOW: usize = 24;

@@ -14,6 +14,8 @@ use anchorwatch::graph::{
 #[path = "accesses.rs"]
 mod accesses;
 
+pub use accesses::*;
+
 /// What to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
@@ -99,26 +101,6 @@ pub fn wide_concat(inputs: usize) -> Snapshot {
 /// `graphs` subgraphs of five nodes.
 pub fn many_subgraphs(graphs: usize) -> Snapshot {
     generate(&Spec { nodes: graphs * 6 + 2, seed: 1, shape: Shape::ManySubgraphs })
-}
-
-pub fn accesses(nodes: usize) -> Snapshot {
-    generate(&Spec { nodes, seed: 1, shape: Shape::Accesses })
-}
-
-pub fn ordered_readers(nodes: usize) -> Snapshot {
-    generate(&Spec { nodes, seed: 1, shape: Shape::OrderedReaders })
-}
-
-pub fn unordered_readers(nodes: usize) -> Snapshot {
-    generate(&Spec { nodes, seed: 1, shape: Shape::UnorderedReaders })
-}
-
-pub fn ordered_writers(nodes: usize) -> Snapshot {
-    generate(&Spec { nodes, seed: 1, shape: Shape::OrderedWriters })
-}
-
-pub fn many_collectives(nodes: usize) -> Snapshot {
-    generate(&Spec { nodes, seed: 1, shape: Shape::ManyCollectives })
 }
 
 /// SplitMix64: enough for shapes, and the same everywhere.

@@ -191,6 +191,11 @@ impl State {
         self.out_edges.range((output, 0)..=(output, u64::MAX)).map(|(_, input)| *input)
     }
 
+    /// Consumers of `output` in edge order, with the numbers of their edges, from the edge `first` on.
+    pub fn consumers_from(&self, output: Output, first: u64) -> impl Iterator<Item = (u64, Input)> + '_ {
+        self.out_edges.range((output, first)..=(output, u64::MAX)).map(|((_, seq), input)| (*seq, *input))
+    }
+
     /// Consumers of all outputs of `node`: by output, then in edge order.
     pub(super) fn consumers_of(&self, node: NodeId) -> impl Iterator<Item = Input> + '_ {
         let all = (node.output(0), 0)..=(node.output(u32::MAX), u64::MAX);

@@ -440,6 +440,21 @@ impl<'a> Machine<'a> {
                 });
                 best.map_or(Value::None, |(_, element)| element)
             }
+            Each::Bisect => {
+                let list = self.expr(code, list, base);
+                let Some(mut end) = list.len() else { return Value::None };
+                let mut start = 0;
+                while start < end && self.spend(1) {
+                    let middle = start.midpoint(end);
+                    self.stack[slot] = list.at(middle).unwrap_or_default();
+                    if self.traced_condition(code, value, base) {
+                        start = middle + 1;
+                    } else {
+                        end = middle;
+                    }
+                }
+                Value::Int(i64::try_from(start).unwrap_or(i64::MAX))
+            }
             Each::SortBy => {
                 let mut keyed: Vec<(Value, Value)> = Vec::new();
                 let ended = self.each(code, list, base, &mut |m, element| {

@@ -170,6 +170,8 @@ pub struct Machine<'a> {
     dense: Option<&'a Dense>,
     /// Nodes about which `dense` is out of date.
     dirty: FixedBitSet,
+    /// How many readers outputs have about which `dense` is out of date, where that has been asked.
+    counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
     lists_clean: bool,
     pub(super) root: GraphId,
@@ -223,6 +225,7 @@ impl<'a> Machine<'a> {
             edit,
             dense,
             dirty: FixedBitSet::new(),
+            counts: FxHashMap::default(),
             lists_clean: true,
             root,
             marks: None,
@@ -519,10 +522,24 @@ impl<'a> Machine<'a> {
         Some((dense, if known { dense.consumers(number) } else { &[] }))
     }
 
-    pub(super) fn reader_count(&self, output: Output) -> usize {
+    pub(super) fn reader_count(&mut self, output: Output) -> usize {
         match self.flat_readers(output) {
             Some((_, readers)) => readers.len(),
-            None => self.edit.consumers(output).count(),
+            None => *self.counts.entry(output).or_insert_with(|| self.edit.consumers(output).count()),
+        }
+    }
+
+    /// Notes that an output has got or lost a reader.
+    pub(super) fn recount(&mut self, output: Output, gained: bool) {
+        if let Some(count) = self.counts.get_mut(&output) {
+            *count = if gained { *count + 1 } else { count.saturating_sub(1) };
+        }
+    }
+
+    /// Notes that a node is gone.
+    pub(super) fn forget_counts(&mut self, node: NodeId, outputs: u32) {
+        if !self.counts.is_empty() {
+            (0..outputs).for_each(|index| _ = self.counts.remove(&node.output(index)));
         }
     }
 
@@ -593,6 +610,7 @@ impl<'a> Machine<'a> {
         let result = change(&mut self.edit);
         self.dense = None;
         self.names = None;
+        self.counts.clear();
         self.lists_changed();
         result
     }

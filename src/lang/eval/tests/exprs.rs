@@ -325,6 +325,16 @@ fn lists() {
     assert_eq!(each(Each::MinBy), Value::Int(1));
     assert_eq!(each(Each::MaxBy), Value::Int(3));
     assert_eq!(each(Each::SortBy), ints(&[1, -1, 2, 3, -3]));
+    let below = |limit| {
+        eval(|x| {
+            let list = x.ints(&[1, 3, 3, 7, 9]);
+            x.each(Each::Bisect, list, |x, it| {
+                let limit = x.int(limit);
+                x.put(Expr::Compare { op: Compare::Lt, left: it, right: limit })
+            })
+        })
+    };
+    assert_eq!([0, 3, 4, 10].map(below), [0, 1, 3, 5].map(Value::Int));
     let flat = eval(|x| {
         let list = x.ints(&[1, 3]);
         x.each(Each::FlatMap, list, |x, it| {
