@@ -171,7 +171,7 @@ pub struct Machine<'a> {
     /// Nodes about which `dense` is out of date.
     dirty: FixedBitSet,
     /// How many readers outputs have about which `dense` is out of date, where that has been asked.
-    counts: FxHashMap<Output, usize>,
+    pub(super) counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
     lists_clean: bool,
     pub(super) root: GraphId,
@@ -520,27 +520,6 @@ impl<'a> Machine<'a> {
         let number = dense.output(output);
         let known = dense.outputs(output.node).contains(&number);
         Some((dense, if known { dense.consumers(number) } else { &[] }))
-    }
-
-    pub(super) fn reader_count(&mut self, output: Output) -> usize {
-        match self.flat_readers(output) {
-            Some((_, readers)) => readers.len(),
-            None => *self.counts.entry(output).or_insert_with(|| self.edit.consumers(output).count()),
-        }
-    }
-
-    /// Notes that an output has got or lost a reader.
-    pub(super) fn recount(&mut self, output: Output, gained: bool) {
-        if let Some(count) = self.counts.get_mut(&output) {
-            *count = if gained { *count + 1 } else { count.saturating_sub(1) };
-        }
-    }
-
-    /// Notes that a node is gone.
-    pub(super) fn forget_counts(&mut self, node: NodeId, outputs: u32) {
-        if !self.counts.is_empty() {
-            (0..outputs).for_each(|index| _ = self.counts.remove(&node.output(index)));
-        }
     }
 
     pub(super) fn sole_reader(&self, output: Output) -> Option<Input> {

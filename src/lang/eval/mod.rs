@@ -11,7 +11,9 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod cells;
 mod code;
+mod counts;
 mod edits;
 mod exec;
 mod expr;
