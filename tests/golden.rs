@@ -73,3 +73,13 @@ fn rw() {
 fn rw_check() {
     all("rw_check");
 }
+
+#[test]
+fn concat_notask() {
+    all("concat_notask");
+}
+
+#[test]
+fn pack_notask() {
+    all("pack_notask");
+}

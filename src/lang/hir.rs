@@ -59,6 +59,8 @@ pub enum Const {
         variant: u16,
     },
     Mark(Sym),
+    /// In a table.
+    List(Box<[Const]>),
 }
 
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -349,6 +351,12 @@ pub enum Entry {
     },
     Chain(Box<Chain>),
     /// {params}
+    Steps {
+        body: Body,
+        params: u32,
+        steps: Vec<ChainStep>,
+    },
+    /// {params}
     Action {
         body: Body,
         params: u32,
@@ -380,6 +388,8 @@ pub enum Entry {
     Pipeline {
         body: Body,
         steps: Vec<PipelineStep>,
+        /// What its steps do is told as one pass of its name.
+        as_pass: bool,
     },
     /// Conditions of `expect that`, in order: {root}. The rest of a test is read from its syntax tree.
     Test {
@@ -439,8 +449,27 @@ pub struct Chain {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChainStep {
-    Let { local: Local, value: ExprId },
-    Require { name: Sym, condition: ExprId, otherwise: Option<TextId>, help: Option<TextId> },
+    Let {
+        local: Local,
+        value: ExprId,
+    },
+    Require {
+        name: Sym,
+        condition: ExprId,
+        otherwise: Option<TextId>,
+        help: Option<TextId>,
+    },
+    For {
+        local: Local,
+        list: ExprId,
+        steps: Vec<ChainStep>,
+    },
+    /// The steps of a `steps` entry, in a frame of their own.
+    Use {
+        group: Sym,
+        args: Box<[ExprId]>,
+        when: Option<ExprId>,
+    },
 }
 
 /// The value of an option.
@@ -503,6 +532,7 @@ impl Entry {
             Entry::Chain(chain) => &chain.body,
             Entry::Fn { body, .. }
             | Entry::Walk { body, .. }
+            | Entry::Steps { body, .. }
             | Entry::Symbols { body, .. }
             | Entry::DefaultAlways { body, .. }
             | Entry::Skip { body, .. }

@@ -12,6 +12,7 @@
 #![allow(clippy::mutable_key_type)]
 
 mod cells;
+mod chains;
 mod code;
 mod counts;
 mod edits;
@@ -32,8 +33,9 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub use chains::{ChainEnd, Kept};
 pub use edits::{EditKind, EditRecord, Subject};
-pub use exec::{ChainEnd, Isolated, Report};
+pub use exec::{Isolated, Report};
 pub use machine::{Cause, Failure, Host, Machine, Marks, NoHost};
 pub use program::Program;
 pub use reach::reaches;

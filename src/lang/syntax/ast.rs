@@ -40,6 +40,7 @@ pub enum Kind {
     Checker,
     Matrix,
     Chain,
+    Steps,
     Action,
     Pass,
     Lint,
@@ -146,6 +147,11 @@ pub enum ItemData {
         steps: Vec<ChainStep>,
         then: Option<Block>,
     },
+    /// Steps that chains share.
+    Steps {
+        params: Vec<Param>,
+        steps: Vec<ChainStep>,
+    },
     Action {
         params: Vec<Param>,
         result: Option<Type>,
@@ -170,6 +176,8 @@ pub enum ItemData {
     },
     Pipeline {
         steps: Vec<PipelineStep>,
+        /// `as pass`: what its steps do is told as one pass of its name.
+        as_pass: bool,
     },
     Test(Test),
     /// `remove KIND NAME` and `remove never A with B`.
@@ -196,6 +204,8 @@ pub enum SetTerm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AttrType {
     Bool,
+    /// Absent is none.
+    OptBool,
     Int,
     Float,
     Str,
@@ -319,8 +329,29 @@ pub enum MatrixResult {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChainStep {
-    Let { name: Name, value: Expr },
-    Require { name: Name, condition: Expr, otherwise: Option<Text>, help: Option<Text> },
+    Let {
+        name: Name,
+        value: Expr,
+    },
+    Require {
+        name: Name,
+        condition: Expr,
+        otherwise: Option<Text>,
+        help: Option<Text>,
+    },
+    /// The steps for one element after the other.
+    For {
+        binder: Name,
+        list: Expr,
+        condition: Option<Expr>,
+        steps: Vec<ChainStep>,
+    },
+    /// The steps of a `steps` item.
+    Use {
+        group: Name,
+        args: Vec<Expr>,
+        when: Option<Expr>,
+    },
 }
 
 /// Statements in braces.
@@ -379,7 +410,10 @@ pub enum StatementKind {
     Report {
         places: Vec<Expr>,
         message: Text,
+        level: Option<Name>,
         help: Option<Text>,
+        /// `answered by`: the inserted node that does away with the reason for the report.
+        answer: Option<Expr>,
     },
     /// `let n = insert Type named "…" { inputs = k outputs = k behind = node }`; `op` is a word or an expression.
     Insert {

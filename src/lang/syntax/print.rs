@@ -47,6 +47,7 @@ pub fn keyword(kind: Kind) -> &'static str {
         Kind::Checker => "checker",
         Kind::Matrix => "matrix",
         Kind::Chain => "chain",
+        Kind::Steps => "steps",
         Kind::Action => "action",
         Kind::Pass => "pass",
         Kind::Lint => "lint",
@@ -67,6 +68,27 @@ impl Printer {
         self.out.push_str(&"  ".repeat(self.indent));
         self.out.push_str(line);
         self.out.push('\n');
+    }
+
+    fn chain_steps(&mut self, steps: &[ChainStep]) {
+        for step in steps {
+            match step {
+                ChainStep::Let { name, value } => self.line(&format!("let {} = {}", name.text, full(value))),
+                ChainStep::Require { name, condition, otherwise, help } => {
+                    let (reason, help) = (clause("else", otherwise.as_ref()), clause("help", help.as_ref()));
+                    self.line(&format!("require {}: {}{reason}{help}", name.text, simple(condition)));
+                }
+                ChainStep::For { binder, list, condition: filter, steps } => {
+                    let head =
+                        format!("for {} in {}{}", binder.text, simple(list), condition(filter.as_ref()));
+                    self.braces(&head, |printer| printer.chain_steps(steps));
+                }
+                ChainStep::Use { group, args, when } => {
+                    let args = args.iter().map(full).collect::<Vec<_>>().join(", ");
+                    self.line(&format!("use {}({args}){}", group.text, worded("when", when.as_ref())));
+                }
+            }
+        }
     }
 
     /// `head {`, the lines that `inner` prints, `}`.
@@ -169,12 +191,15 @@ impl Printer {
             }
             ItemData::Chain { subject: all, steps, then } => {
                 self.braces(&format!("{keyword} {name}{}", subject(Some(all))), |printer| {
-                    for step in steps {
-                        printer.line(&chain_step(step));
-                    }
+                    printer.chain_steps(steps);
                     if let Some(then) = then {
                         printer.body("then", then);
                     }
+                });
+            }
+            ItemData::Steps { params: all, steps } => {
+                self.braces(&format!("{keyword} {name}({})", params(all)), |printer| {
+                    printer.chain_steps(steps)
                 });
             }
             ItemData::Action { params: all, result, body } => {
@@ -204,7 +229,7 @@ impl Printer {
                     }
                 });
             }
-            ItemData::Pipeline { steps } => {
+            ItemData::Pipeline { steps, as_pass } => {
                 let steps: Vec<String> = steps
                     .iter()
                     .map(|step| {
@@ -212,7 +237,8 @@ impl Printer {
                         format!("{}{}{tolerant}", step.name.text, worded("when", step.when.as_ref()))
                     })
                     .collect();
-                self.line(&format!("{keyword} {name} = {}", steps.join(", ")));
+                let whole = if *as_pass { " as pass" } else { "" };
+                self.line(&format!("{keyword} {name}{whole} = {}", steps.join(", ")));
             }
             ItemData::Test(test) => self.test(&format!("{keyword} {}", string(name.as_str())), test),
             ItemData::Removed { with } => {
@@ -297,9 +323,12 @@ impl Printer {
             }
             StatementKind::Fail(message) => format!("fail {}", text(message)),
             StatementKind::Halt(message) => format!("halt {}", text(message)),
-            StatementKind::Report { places, message, help } => {
+            StatementKind::Report { places, message, level, help, answer } => {
                 let places: Vec<String> = places.iter().map(simple).collect();
-                format!("report {} {}{}", places.join(", "), text(message), clause("help", help.as_ref()))
+                let level = level.map(|level| format!(" level {}", level.text)).unwrap_or_default();
+                let answer = worded("answered by", answer.as_ref());
+                let help = clause("help", help.as_ref());
+                format!("report {} {}{level}{help}{answer}", places.join(", "), text(message))
             }
             StatementKind::Insert { bind, op, named, fields } => {
                 let fields: Vec<String> =
@@ -458,16 +487,6 @@ fn subject(subject: Option<&Subject>) -> String {
     format!(" for {}{list}{}", param(&subject.param), condition(subject.condition.as_ref()))
 }
 
-fn chain_step(step: &ChainStep) -> String {
-    match step {
-        ChainStep::Let { name, value } => format!("let {} = {}", name.text, full(value)),
-        ChainStep::Require { name, condition, otherwise, help } => {
-            let reasons = format!("{}{}", clause("else", otherwise.as_ref()), clause("help", help.as_ref()));
-            format!("require {}: {}{reasons}", name.text, simple(condition))
-        }
-    }
-}
-
 fn role(role: &Role) -> String {
     format!("{}: {}", role.name.text, alternatives(&role.marks))
 }
@@ -518,6 +537,7 @@ fn place_word(place: AttrPlace) -> &'static str {
 fn attr_type(ty: AttrType) -> &'static str {
     match ty {
         AttrType::Bool => "bool",
+        AttrType::OptBool => "bool?",
         AttrType::Int => "int",
         AttrType::Float => "float",
         AttrType::Str => "str",
