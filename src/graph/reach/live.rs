@@ -297,7 +297,7 @@ impl Overlay {
             return Some(false);
         }
         // A node without a position has no edge.
-        if self.moved.is_some() && !self.position(from).zip(self.position(to)).is_some_and(|(a, b)| a < b) {
+        if self.moved.is_some() && self.position(from).zip(self.position(to)).is_none_or(|(a, b)| a >= b) {
             return Some(false);
         }
         if !self.intact {

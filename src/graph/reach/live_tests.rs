@@ -144,7 +144,7 @@ proptest! {
             watched.step(if copies_alone { kind % 7 } else { kind }, one, two);
             let nodes = watched.nodes.clone();
             // Not after every step all pairs: several edits then lie between two questions.
-            for (at, &from) in nodes.iter().enumerate().filter(|(at, _)| (*at as u32 + one) % 3 == 0) {
+            for (at, &from) in nodes.iter().enumerate().filter(|(at, _)| (*at as u32 + one).is_multiple_of(3)) {
                 for &to in nodes.iter().skip((at + two as usize) % 2).step_by(2) {
                     let expected = plain(&watched.edit, from, to);
                     prop_assert_eq!(watched.ask(from, to), expected, "{:?} {:?}", from, to);
