@@ -252,6 +252,7 @@ pub enum Each {
     MinBy,
     MaxBy,
     SortBy,
+    Bisect,
 }
 
 /// A text with inserted values, evaluated in the frame of the statement that owns it.

@@ -171,6 +171,8 @@ pub struct Machine<'a> {
     dense: Option<&'a Dense>,
     /// Nodes about which `dense` is out of date.
     dirty: FixedBitSet,
+    /// How many readers outputs have about which `dense` is out of date, where that has been asked.
+    pub(super) counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
     lists_clean: bool,
     pub(super) root: GraphId,
@@ -225,6 +227,7 @@ impl<'a> Machine<'a> {
             edit,
             dense,
             dirty: FixedBitSet::new(),
+            counts: FxHashMap::default(),
             lists_clean: true,
             root,
             marks: None,
@@ -517,13 +520,6 @@ impl<'a> Machine<'a> {
         Some((dense, if known { dense.consumers(number) } else { &[] }))
     }
 
-    pub(super) fn reader_count(&self, output: Output) -> usize {
-        match self.flat_readers(output) {
-            Some((_, readers)) => readers.len(),
-            None => self.edit.consumers(output).count(),
-        }
-    }
-
     pub(super) fn sole_reader(&self, output: Output) -> Option<Input> {
         match self.flat_readers(output) {
             Some((dense, &[reader])) => Some(dense.input_at(reader)),
@@ -591,6 +587,7 @@ impl<'a> Machine<'a> {
         let result = change(&mut self.edit);
         self.dense = None;
         self.names = None;
+        self.counts.clear();
         self.lists_changed();
         result
     }

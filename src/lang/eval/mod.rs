@@ -11,8 +11,10 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod cells;
 mod chains;
 mod code;
+mod counts;
 mod edits;
 mod exec;
 mod expr;
