@@ -14,6 +14,7 @@ use anchorwatch::graph::{
 #[path = "accesses.rs"]
 mod accesses;
 
+#[allow(unused_imports)] // not every bench makes accesses
 pub use accesses::*;
 
 /// What to make.
