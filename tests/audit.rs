@@ -115,7 +115,7 @@ fn reports_hold_what_they_promise() {
             row.entry
         );
     }
-    assert_eq!(page.matches("data-pair=").count(), audit.marks.len() * audit.marks.len());
+    assert_eq!(page.matches("data-by=\"").count(), audit.marks.len() * audit.marks.len());
     for outside in ["http:", "https:", "src=", "@import", "url("] {
         assert!(!page.contains(outside), "{outside}");
     }
