@@ -34,6 +34,11 @@ pub fn judgements(db: &dyn Db, rules: RuleSet) -> Arc<Vec<Finding>> {
         found.extend(dead(db, rules, EntryName::new(db, kind, name)).iter().cloned());
     }
     for &name in db::names(db, rules, Kind::Checker) {
+        // A condition that holds nowhere has been told.
+        let own = Ref::new(Kind::Checker, name);
+        if found.iter().any(|finding: &Finding| finding.code == codes::DEAD && finding.entry == own) {
+            continue;
+        }
         found.extend(dead_pairs(db, rules, EntryName::new(db, Kind::Checker, name)).iter().cloned());
     }
     not_run(db, rules, &mut found);
@@ -188,24 +193,28 @@ fn unruled(db: &dyn Db, rules: RuleSet, found: &mut Vec<Finding>) {
     let table = pair_rows(db, rules);
     let demands: Vec<&str> =
         table.marks.iter().filter(|mark| !mark.otherwise).map(|mark| mark.name).collect();
+    // What one mark has with all others is no rule of another one.
+    let ruled = |row: &PairRow, mark: &str| {
+        row.by.is_some_and(|by| by.kind != "never" || !by.name.ends_with(" any") || by.name.starts_with(mark))
+    };
+    let is_alone = |mark: &str| {
+        let mut own = table.pairs.iter().filter(|row| row.first == mark || row.second == mark);
+        demands.len() > 1 && !own.any(|row| ruled(row, mark))
+    };
     for &mark in &demands {
+        let entry = Ref::new(Kind::Attribute, Sym::new(mark));
+        if is_alone(mark) {
+            found.push(Finding::warning(codes::UNRULED, entry, "nothing rules it with any mark"));
+            continue;
+        }
         let open: Vec<String> = table
             .pairs
             .iter()
             .filter(|row| row.class == "unruled" && row.first == mark && demands.contains(&row.second))
+            .filter(|row| !is_alone(row.second))
             .map(|row| format!("`{}`", row.second))
             .collect();
-        let entry = Ref::new(Kind::Attribute, Sym::new(mark));
-        // What one mark has with all others is no rule of this one.
-        let ruled = |row: &PairRow| {
-            row.by.is_some_and(|by| {
-                by.kind != "never" || !by.name.ends_with(" any") || by.name.starts_with(mark)
-            })
-        };
-        let own = |row: &&PairRow| row.first == mark || row.second == mark;
-        if demands.len() > 1 && !table.pairs.iter().filter(own).any(ruled) {
-            found.push(Finding::warning(codes::UNRULED, entry, "nothing rules it with any mark"));
-        } else if !open.is_empty() {
+        if !open.is_empty() {
             let message = format!("nothing rules it with {}: they do not conflict", open.join(", "));
             found.push(Finding::note(codes::UNRULED, entry, message));
         }
