@@ -101,6 +101,15 @@ fn lines_are_broken_where_they_can_be() {
 }
 
 #[test]
+fn the_shipped_rules_have_their_form() {
+    for path in rule_files("rules") {
+        let text = std::fs::read_to_string(&path).expect("the file is readable");
+        let advice = "`anchorwatch fmt rules` brings it into its form";
+        assert!(format(&text) == Ok(text), "{}: {advice}", path.display());
+    }
+}
+
+#[test]
 fn a_file_with_syntax_errors_is_refused_with_its_places() {
     let text = "set A = { B }\n\nfn f() -> Int = = 1\n\nbogus\n";
     let errors = format(text).expect_err("the file has errors");

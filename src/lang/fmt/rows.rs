@@ -70,6 +70,9 @@ impl Printer<'_> {
     }
 }
 
+/// A gap that even a row makes that is too long for its line.
+const CHEAP_GAP: usize = 8;
+
 /// How wide the columns are; 0: no column.
 #[derive(Clone, Copy)]
 struct Widths {
@@ -85,7 +88,7 @@ pub fn in_columns(rows: Vec<Row>, line: Doc) -> Doc {
         if at > 0 {
             parts.push(if row.blank { Doc::Hard { blank: true } } else { line.clone() });
         }
-        let takes_part = row.takes_part();
+        let (takes_part, is_straight) = (row.takes_part(), row.is_straight());
         parts.push(row.above);
         let mut done = 0;
         let last = row.cells.len().saturating_sub(1);
@@ -99,6 +102,8 @@ pub fn in_columns(rows: Vec<Row>, line: Doc) -> Doc {
             let wanted = match (is_name, takes_part) {
                 (true, _) => widths.name,
                 (false, true) => widths.left,
+                // A long row goes with the others where that costs little.
+                (false, false) if is_straight && widths.left <= done + CHEAP_GAP => widths.left,
                 (false, false) => 0,
             };
             let pad = wanted.saturating_sub(done);
@@ -114,9 +119,14 @@ pub fn in_columns(rows: Vec<Row>, line: Doc) -> Doc {
 impl Row {
     /// Whether the row can stand in columns: it is one line, but for what is broken in its last cell.
     fn takes_part(&self) -> bool {
-        let before = self.cells.split_last().map_or(&[][..], |(_, before)| before);
         let whole: usize = self.cells.iter().map(|cell| width(cell) + 1).sum();
-        whole <= ROOM && before.iter().all(|cell| flat(cell).is_some())
+        whole <= ROOM && self.is_straight()
+    }
+
+    /// Whether nothing is broken before the last cell.
+    fn is_straight(&self) -> bool {
+        let before = self.cells.split_last().map_or(&[][..], |(_, before)| before);
+        before.iter().all(|cell| flat(cell).is_some())
     }
 }
 

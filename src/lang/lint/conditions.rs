@@ -4,7 +4,7 @@ use super::logic::{Cond, MOST_TESTS, cond, contradict, implies, not, pieces, spl
 use super::names::Names;
 use super::{CONSTANT_CONDITION, Edit, Found, LintItem, REDUNDANT_CONDITION, REPEATED_CASE, REPEATED_STEP};
 use crate::lang::syntax::ast::Span;
-use crate::lang::syntax::build::{Rule, Tree, child, children, only};
+use crate::lang::syntax::build::{Rule, Tree, child, children, lone, only};
 use crate::lang::syntax::scan;
 
 pub fn look(item: &LintItem, names: &Names, found: &mut Vec<Found>) {
@@ -35,6 +35,7 @@ fn tree(tree_: &Tree, item: &LintItem, names: &Names, found: &mut Vec<Found>) {
                 .collect();
             covered(&arms, false, item, found);
         }
+        Rule::if_expr => covered(&branches(tree_, names), false, item, found),
         Rule::chain_item | Rule::steps_item | Rule::each_step => required(tree_, item, names, found),
         _ => {}
     }
@@ -82,6 +83,19 @@ impl Case {
             what,
         }
     }
+}
+
+/// The branches of `if … else if …`, from here on.
+fn branches(tree: &Tree, names: &Names) -> Vec<Case> {
+    let mut all = Vec::new();
+    let mut next = Some(tree.clone());
+    while let Some(tree) = next.take() {
+        let inner: Vec<Tree> = tree.into_inner().collect();
+        let [_, condition, _, then, _, otherwise] = inner.as_slice() else { break };
+        all.push(Case::new(then, condition, "branch", names));
+        next = lone(otherwise, Rule::if_expr);
+    }
+    all
 }
 
 /// Cases that never come to pass since an earlier one holds wherever they do.

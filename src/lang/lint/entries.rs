@@ -2,17 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashSet;
 use similar::TextDiff;
 
 use super::names::{Names, count_words};
 use super::{
-    DEPRECATED_NAME, Edit, Found, LintItem, MISSING_BECAUSE, SIMILAR_CHECKERS, UNTESTED, UNUSED_LOCAL,
-    UNUSED_VARIANT,
+    DEPRECATED_NAME, Edit, Found, LintItem, MISSING_BECAUSE, SIMILAR_CHECKERS, UNTESTED, UNUSED_VARIANT,
 };
 use crate::graph::Sym;
 use crate::lang::syntax::ast::{
-    Block, Checker, CheckerAction, CheckerForm, ItemData, Kind, Modifier, Name, StatementKind,
+    Block, Checker, CheckerAction, CheckerForm, ItemData, Kind, Modifier, StatementKind,
 };
 use crate::lang::syntax::build::{Rule, Tree, child};
 use crate::lang::syntax::scan::{self, TokenKind};
@@ -21,7 +19,6 @@ use crate::lang::syntax::scan::{self, TokenKind};
 pub fn look(item: &LintItem, names: &Names, found: &mut Vec<Found>) {
     reasons(item, found);
     older_names(&item.tree, item, names, found);
-    unused_locals(item, found);
 }
 
 /// What shows when items stand beside others.
@@ -102,44 +99,10 @@ fn older(name: &str, start: usize, item: &LintItem, names: &Names, found: &mut V
     found.push(item.found(&DEPRECATED_NAME, span, message).fix(format!("write `{now}`"), vec![edit]));
 }
 
-// ---- Names that nothing uses ----
-
-fn unused_locals(item: &LintItem, found: &mut Vec<Found>) {
-    let counts = count_words([item.text], false);
-    let mut told = FxHashSet::default();
-    let mut unused = |what: &str, name: &Name| {
-        let word = name.text.as_str();
-        if word.starts_with('_') || counts.get(word) != Some(&1) || !told.insert(name.span) {
-            return;
-        }
-        let message = format!("the {what} `{word}` is never used");
-        let one = item.found(&UNUSED_LOCAL, name.span, message);
-        found.push(one.help("remove it, or let its name start with `_`"));
-    };
-    if let ItemData::Fn { params, .. } | ItemData::Action { params, .. } | ItemData::Steps { params, .. } =
-        &item.item.data
-    {
-        params.iter().for_each(|param| unused("parameter", &param.name));
-    }
-    let mut lets = Vec::new();
-    let_names(&item.tree, &mut lets);
-    lets.iter().for_each(|name| unused("name", name));
-}
-
-fn let_names(tree: &Tree, found: &mut Vec<Name>) {
-    if matches!(tree.as_rule(), Rule::let_in | Rule::let_statement)
-        && let Some(name) = child(tree, Rule::name)
-    {
-        let span = scan::span(name.as_span().start(), name.as_span().end());
-        found.push(Name { text: Sym::new(name.as_str()), span });
-    }
-    for inner in tree.clone().into_inner() {
-        let_names(&inner, found);
-    }
-}
+// ---- Variants that nothing names ----
 
 fn unused_variants(items: &[LintItem], found: &mut Vec<Found>) {
-    let counts = count_words(items.iter().map(|item| item.text), true);
+    let counts = count_words(items.iter().map(|item| item.text));
     for item in items {
         let ItemData::Enum { variants } = &item.item.data else { continue };
         for variant in variants {

@@ -73,7 +73,6 @@ lints! {
     UNKNOWN_LINT = "lint::unknown-lint", Deny, "a setting of a lint that does not exist";
     UNTESTED = "lint::untested", Allow, "a pass, chain or lint that no `test` of these files runs";
     UNUSED_ALLOW = "lint::unused-allow", Warn, "a lint is allowed where it finds nothing";
-    UNUSED_LOCAL = "lint::unused-local", Warn, "a `let` or a parameter that nothing uses";
     UNUSED_VARIANT = "lint::unused-variant", Warn, "a variant of an enum that nothing names";
 }
 
@@ -212,6 +211,10 @@ pub fn lint(sources: &[Source]) -> Vec<Finding> {
         let place = one.diagnostic.labels.first().map(|label| label.place);
         (one.file, place.map_or(0, start_of), one.diagnostic.code)
     });
+    // A part of a chain of branches is a chain itself.
+    let place = |one: &Finding| one.diagnostic.labels.first().map(|label| label.place);
+    findings
+        .dedup_by(|a, b| a.diagnostic.code == b.diagnostic.code && a.file == b.file && place(a) == place(b));
     findings
 }
 

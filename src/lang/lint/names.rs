@@ -162,25 +162,17 @@ fn locals(tree: &Tree, found: &mut FxHashMap<String, Option<&'static str>>) {
     }
 }
 
-/// How often each word occurs in some texts, comments aside, what stands inside `"…"` included. Without `members`, words
-/// behind a dot do not count.
-pub fn count_words<'a>(texts: impl IntoIterator<Item = &'a str>, members: bool) -> FxHashMap<&'a str, usize> {
+/// How often each word occurs in some texts, comments aside, what stands inside `"…"` included.
+pub fn count_words<'a>(texts: impl IntoIterator<Item = &'a str>) -> FxHashMap<&'a str, usize> {
     let mut counts = FxHashMap::default();
     for text in texts {
-        for token in scan::tokens(text) {
-            if !matches!(token.kind, TokenKind::Word | TokenKind::Text { .. }) {
-                continue;
-            }
-            let mut at = token.span.start as usize;
-            for piece in token.text(text).split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
-                let before = text.get(..at).unwrap_or("");
-                let is_member = before.ends_with('.') && !before.ends_with("..");
-                at += piece.len();
-                if members || !is_member {
-                    let word = piece.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-                    *counts.entry(word).or_insert(0) += 1;
-                }
-            }
+        let tokens = scan::tokens(text);
+        let tokens =
+            tokens.iter().filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Text { .. }));
+        for word in
+            tokens.flat_map(|token| token.text(text).split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
+        {
+            *counts.entry(word).or_insert(0) += 1;
         }
     }
     counts
