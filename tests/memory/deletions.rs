@@ -439,6 +439,7 @@ fn update() {
     }
     let text = format!(
         "# Deletions\n\nWhich graph goes wrong when one entry of the rules is taken out. Kept true by `tests/memory/deletions.rs`.\n\n\
+         A reason is said of a kind of entries: what the machine cannot see, or what else protects the same value.\n\n\
          ## That no graph notices\n\n| entry | why |\n| --- | --- |\n{unnoticed}\n## That are noticed\n\n| entry | |\n| --- | --- |\n{noticed}"
     );
     std::fs::write(TABLE, text).expect("the table can be written");
