@@ -93,7 +93,11 @@ fn coded(sentence: &str) -> String {
         sentence.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
     let pieces = escaped.split('`').enumerate();
     pieces
-        .map(|(at, piece)| if at % 2 == 1 { format!("<code>{piece}</code>") } else { piece.to_owned() })
+        .map(
+            |(at, piece)| {
+                if !at.is_multiple_of(2) { format!("<code>{piece}</code>") } else { piece.to_owned() }
+            },
+        )
         .collect()
 }
 
