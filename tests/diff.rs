@@ -139,9 +139,8 @@ fn witnesses_within_twenty_seconds() {
 fn program(folder: &Path, args: &[&str], path: &Path) -> (String, Option<i32>) {
     let mut program = Command::new(env!("CARGO_BIN_EXE_anchorwatch"));
     let output = program.args(args).current_dir(folder).env("PATH", path).output().expect("the program runs");
-    let err = String::from_utf8_lossy(&output.stderr);
-    let text = String::from_utf8_lossy(&output.stdout) + &*err;
-    (text.into_owned(), output.status.code())
+    let text = [output.stdout, output.stderr].concat();
+    (String::from_utf8_lossy(&text).into_owned(), output.status.code())
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub enum Command {
     Lint(LintArgs),
     /// Tell what the rules say, what they lack, and what of them can never happen
     Audit(AuditArgs),
-    /// Tell what a change of the rules changes: 0 nothing, 1 something, 2 rules that cannot be used
+    /// Tell what a change of the rules changes
     Diff(DiffArgs),
     /// Show the entries of the rules
     #[command(subcommand)]
@@ -263,6 +263,7 @@ pub enum DiffFormat {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "exit codes: 0 the two mean the same, 1 they do not, 2 one of them cannot be used")]
 pub struct DiffArgs {
     /// Rules before: a directory, a file, or `REVISION:PATH` of the git repository here
     #[arg(value_name = "OLD")]

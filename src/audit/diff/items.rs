@@ -182,10 +182,8 @@ pub fn items(old: &Item, new: &Item, notes: &mut Notes) {
             said("parameters", &params(old), &params(new), notes);
             chain(steps, new_steps, notes);
         }
-        (ItemData::Test(_), ItemData::Test(_)) => {
-            if print_item(old) != print_item(new) {
-                notes.push(Weight::Tests, "changed".to_owned(), None, None);
-            }
+        (ItemData::Test(_), ItemData::Test(_)) if print_item(old) != print_item(new) => {
+            notes.push(Weight::Tests, "changed".to_owned(), None, None);
         }
         _ => {}
     }

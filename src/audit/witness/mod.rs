@@ -122,8 +122,10 @@ impl<'a> Pair<'a> {
         Some((of(&self.old)?, of(&self.new)?))
     }
 
-    fn disagrees(&mut self, trial: &Trial) -> bool {
-        self.run(trial).is_some_and(|(old, new)| !old.agrees(&new))
+    /// Whether the two disagree, with `edits` about what is changed.
+    fn disagrees(&mut self, trial: &Trial, edits: bool) -> bool {
+        self.run(trial)
+            .is_some_and(|(old, new)| if edits { old.edits_otherwise(&new) } else { !old.agrees(&new) })
     }
 
     /// How often the entries were reached so far, one number each.
@@ -223,7 +225,9 @@ fn next(seeds: &[Trial], kept: &[Trial], words: &Words, run: Sym, random: &mut R
 
 /// Makes a witness small and writes it down.
 fn found(search: &Search<'_>, mut pair: Pair<'_>, trial: &Trial, tried: usize) -> Witness {
-    let small = shrink::shrink(trial, |trial| pair.disagrees(trial));
+    // What an expectation can tell best is not given up for what it cannot.
+    let edits = pair.disagrees(trial, true);
+    let small = shrink::shrink(trial, |trial| pair.disagrees(trial, edits));
     let mut witness = Witness {
         test: String::new(),
         decides: false,

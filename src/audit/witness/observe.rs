@@ -54,6 +54,14 @@ impl Observed {
         own
     }
 
+    /// Whether two runs change the graph in different ways, whatever inserted nodes are given.
+    pub fn edits_otherwise(&self, other: &Observed) -> bool {
+        let own = |observed: &Observed| -> Vec<String> {
+            observed.edits.iter().filter(|line| !is_of_inserted(line)).cloned().collect()
+        };
+        self.failure.is_some() != other.failure.is_some() || own(self) != own(other)
+    }
+
     /// Whether two runs come to the same; of two that fail the words do not matter.
     pub fn agrees(&self, other: &Observed) -> bool {
         match (&self.failure, &other.failure) {

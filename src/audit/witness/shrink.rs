@@ -48,7 +48,11 @@ fn smaller(trial: &Trial, mut at: usize) -> Option<Option<Trial>> {
         if is_alone {
             return Some(None);
         }
-        return Some(Some(with(if at % 2 == 0 { removed(snapshot, id) } else { bridged(snapshot, id) })));
+        return Some(Some(with(if at.is_multiple_of(2) {
+            removed(snapshot, id)
+        } else {
+            bridged(snapshot, id)
+        })));
     }
     at -= 2 * ids.len();
     if let Some(key) = trial.options.keys().nth(at) {

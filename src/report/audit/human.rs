@@ -186,7 +186,7 @@ fn ordered(audit: &Audit, style: Style) -> String {
 }
 
 fn passes(audit: &Audit, style: Style) -> String {
-    let mut table = table(style, &["pass", "for", "runs", "in pipelines"]);
+    let mut table = table(style, &["pass", "for", "does", "in pipelines"]);
     for pass in &audit.passes {
         let repeats = if pass.repeats { ", again while nodes vanish" } else { "" };
         let subject = pass.subject.clone().unwrap_or_else(|| "the graph".to_owned());

@@ -70,7 +70,7 @@ pub fn markdown(audit: &Audit) -> String {
 fn fill(name: &'static str, template: &'static str, audit: &Audit) -> String {
     let mut environment = Environment::new();
     environment.add_filter("id", |kind: String, name: String| anchor(&kind, &name));
-    environment.add_filter("marked", |text: String| Value::from_safe_string(marked(&text)));
+    environment.add_filter("coded", |text: String| Value::from_safe_string(coded(&text)));
     // A bar inside a cell of a Markdown table.
     environment.add_filter("cell", |text: String| text.replace('|', "\\|").replace('\n', " "));
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
@@ -88,12 +88,16 @@ fn fill(name: &'static str, template: &'static str, audit: &Audit) -> String {
 }
 
 /// HTML of a sentence; what stands in backticks is code.
-fn marked(sentence: &str) -> String {
+fn coded(sentence: &str) -> String {
     let escaped =
         sentence.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
     let pieces = escaped.split('`').enumerate();
     pieces
-        .map(|(at, piece)| if at % 2 == 1 { format!("<code>{piece}</code>") } else { piece.to_owned() })
+        .map(
+            |(at, piece)| {
+                if !at.is_multiple_of(2) { format!("<code>{piece}</code>") } else { piece.to_owned() }
+            },
+        )
         .collect()
 }
 
