@@ -4,8 +4,10 @@
 //! nothing is guessed from what a rule is called. *Why not* is told as well as *why*.
 //!
 //! The road: `tell` (runs the steps, finds what looked at the anchor, says what came of it), `layer` (marks and rules
-//! of one `resolve`), `why` (the parts of an expression that decided), `acts` (the same for statements), `words`
-//! (the rule text of an expression).
+//! of one `resolve`), `why` and `trail` (the parts of an expression that decided, and where their values came from),
+//! `acts` (the same for statements), `words` (the rule text of an expression). Passes, lints and chains: `observe`
+//! (looks on while a step runs), `would` (what a refused block would have done), `changes` (edits in words), `passes`
+//! (the stories), `table` (all nodes of a type).
 
 mod acts;
 mod changes;

@@ -99,6 +99,8 @@ pub struct ChainAct {
     pub node: NodeId,
     pub chain: Sym,
     pub requirements: Vec<(Sym, bool, Vec<TraceStep>)>,
+    /// Those of loops that held, with the round in which they were asked last.
+    asked: Vec<(Sym, Key)>,
     /// The reason and the advice of the requirement that failed.
     pub kept: Option<(String, Option<String>)>,
 }
@@ -167,7 +169,13 @@ impl Watch for Observer<'_> {
             (holds, own.and_then(Value::as_node), key, told)
         {
             open.chain = Some(state.chains.len());
-            state.chains.push(ChainAct { node, chain, requirements: Vec::new(), kept: None });
+            state.chains.push(ChainAct {
+                node,
+                chain,
+                requirements: Vec::new(),
+                asked: Vec::new(),
+                kept: None,
+            });
         }
         state.open.push(open);
     }

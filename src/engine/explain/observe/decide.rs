@@ -6,7 +6,7 @@ use super::super::would::{NOTHING, Stake, after, body, only_stops, stake};
 use super::super::{StepKind, TraceStep};
 use super::state::{About, At, Bound, Form, Open, State, Told, append, append_new, during, want};
 use super::{Act, FOCUS, Key, Mode, Observer, What};
-use crate::graph::NodeId;
+use crate::graph::{NodeId, Sym};
 use crate::lang::eval::{EntryId, Machine, Spot, Value};
 use crate::lang::hir::{ChainStep, ExprId, Local, Statement};
 
@@ -357,13 +357,16 @@ impl Observer<'_> {
         let rounds: Vec<Value> = state.open[outer..].iter().filter_map(|open| open.element.clone()).collect();
         let mut frame = self.frame(state, machine, spot.entry, &At::Spot(spot));
         let holds = self.value(machine, &frame, *condition).is_true();
-        let is_in_loop = state.open[outer..].iter().any(|open| open.form == Form::Round);
-        if holds && is_in_loop {
-            // Every element has values of its own; that it held for all is told once, after the loop.
-            if let Some(chain) = state.chains.get_mut(chain)
-                && chain.requirements.iter().all(|(known, ..)| known != name)
-            {
-                chain.requirements.push((*name, true, Vec::new()));
+        let in_rounds: Vec<Key> =
+            state.open[outer..].iter().filter(|open| open.form == Form::Round).map(|open| open.key).collect();
+        if let (true, Some(&round)) = (holds, in_rounds.last()) {
+            // Every element has values of its own; that it held for all is told once.
+            if let Some(chain) = state.chains.get_mut(chain) {
+                chain.asked.retain(|(known, _)| known != name);
+                chain.asked.push((*name, round));
+                if chain.requirements.iter().all(|(known, ..)| known != name) {
+                    chain.requirements.push((*name, true, Vec::new()));
+                }
             }
             return;
         }
@@ -372,7 +375,7 @@ impl Observer<'_> {
         if !matches!(self.mode, Mode::Brief) {
             for element in rounds {
                 let value = machine.aside(|machine| Why::new(machine, self.words, DEEP).show(&element));
-                let (source, kind) = ("for".to_owned(), StepKind::Element);
+                let (source, kind) = ("for one element".to_owned(), StepKind::Element);
                 steps.push(TraceStep { depth: 0, source, value, at: String::new(), kind });
             }
             steps.extend(self.steps(machine, &mut frame, &[*condition], &focus).0);
@@ -383,8 +386,12 @@ impl Observer<'_> {
             (reason.unwrap_or_default(), help)
         });
         if let Some(chain) = state.chains.get_mut(chain) {
-            // For elements before, it held.
-            chain.requirements.retain(|(known, ..)| holds || known != name);
+            // What held for elements before is no news of the one that failed.
+            let asked = std::mem::take(&mut chain.asked);
+            let stands =
+                |known: &Sym| asked.iter().all(|(name, round)| name != known || in_rounds.contains(round));
+            chain.requirements.retain(|(known, ..)| holds || known != name && stands(known));
+            chain.asked = asked;
             chain.requirements.push((*name, holds, steps));
             chain.kept = kept;
         }
