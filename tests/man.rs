@@ -45,7 +45,7 @@ fn every_command_has_a_page_that_can_be_read() {
 
 /// Renders a page with the system's `groff`, if there is one; it must have nothing to say about it.
 fn render(page: &std::path::Path) {
-    let groff = Command::new("groff").args(["-man", "-Tutf8", "-Kutf8", "-ww"]).arg(page).stdin(Stdio::null()).output();
+    let groff = Command::new("groff").args(["-man", "-Tutf8", "-Kutf8", "-ww", "-P-cbou"]).arg(page).stdin(Stdio::null()).output();
     let Ok(output) = groff else { return };
     assert!(output.stderr.is_empty(), "{}: {}", page.display(), String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);
@@ -61,7 +61,7 @@ fn without_a_directory_the_page_of_the_program_is_printed() {
 fn every_shell_gets_a_script_that_knows_the_commands() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = words(&["completions", shell]);
-        for word in ["check", "completions", "sarif", "man"] {
+        for word in ["check", "completions", "coverage", "man"] {
             assert!(script.contains(word), "{shell}: no `{word}`");
         }
     }
