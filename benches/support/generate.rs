@@ -11,6 +11,12 @@ use anchorwatch::graph::{
     Snapshot, Sym, TensorDesc,
 };
 
+#[path = "accesses.rs"]
+mod accesses;
+
+#[allow(unused_imports)] // not every bench makes accesses
+pub use accesses::*;
+
 /// What to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
@@ -36,6 +42,16 @@ pub enum Shape {
     WideConcat,
     /// Calls of small graphs, one after the other.
     ManySubgraphs,
+    /// All that the read/write layer and the passes around it look at.
+    Accesses,
+    /// One value with a writer and many readers, all in order.
+    OrderedReaders,
+    /// The same, and nothing orders any two.
+    UnorderedReaders,
+    /// One value with many writers in order, a reader between each two.
+    OrderedWriters,
+    /// One value that many operators overwrite for their own use.
+    ManyCollectives,
 }
 
 pub fn generate(spec: &Spec) -> Snapshot {
@@ -48,6 +64,11 @@ pub fn generate(spec: &Spec) -> Snapshot {
         Shape::OneVariable => maker.one_variable(spec.nodes),
         Shape::WideConcat => maker.wide_concat(spec.nodes),
         Shape::ManySubgraphs => maker.many_subgraphs(spec.nodes),
+        Shape::Accesses => maker.accesses(spec.nodes),
+        Shape::OrderedReaders => maker.one_writer(spec.nodes, true),
+        Shape::UnorderedReaders => maker.one_writer(spec.nodes, false),
+        Shape::OrderedWriters => maker.writers_in_order(spec.nodes),
+        Shape::ManyCollectives => maker.many_collectives(spec.nodes),
     }
     maker.builder.finish()
 }

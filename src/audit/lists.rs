@@ -12,8 +12,8 @@ use crate::db::{self, Db, EntryName, RuleSet};
 use crate::graph::Sym;
 use crate::lang::hir::Entry;
 use crate::lang::syntax::ast::{
-    AttributeRule, ChainStep, CheckerAction, Expr, ExprKind, Item, ItemData, Kind, Statement, StatementKind,
-    Subject,
+    AttributeRule, ChainStep, CheckerAction, Expr, ExprKind, Item, ItemData, Kind, PipelineRole, Statement,
+    StatementKind, Subject,
 };
 use crate::lang::syntax::tree::{inner_steps, ordered_lists, statement_parts, step_parts};
 use crate::lang::syntax::{print_block, print_expr, print_text};
@@ -187,14 +187,14 @@ fn add(db: &dyn Db, rules: RuleSet, kind: Kind, name: Sym, item: &Item, lists: &
             });
             lists.lists.push(ListTable { entry, cases: cases.collect() });
         }
-        ItemData::Pipeline { steps, as_pass } => {
+        ItemData::Pipeline { steps, role } => {
             let steps = steps.iter().map(|step| PipelineStepRow {
                 name: step.name.text.as_str(),
                 condition: step.when.as_ref().map(print_expr),
                 tolerant: step.tolerant,
             });
             let (name, steps) = (name.as_str(), steps.collect());
-            lists.pipelines.push(PipelineTable { name, as_pass: *as_pass, steps });
+            lists.pipelines.push(PipelineTable { name, as_pass: *role == PipelineRole::Pass, steps });
         }
         _ => {}
     }

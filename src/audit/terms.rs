@@ -339,6 +339,7 @@ impl Translation<'_, '_> {
                     Each::MinBy => "min_by",
                     Each::MaxBy => "max_by",
                     Each::SortBy => "sort_by",
+                    Each::Bisect => "bisect",
                 };
                 self.over(words.into(), body, (*local, *list, *value), frame)
             }

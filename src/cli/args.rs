@@ -46,6 +46,10 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run the tests of the rules
     Test(TestArgs),
+    /// Bring rule files into their one form
+    Fmt(FmtArgs),
+    /// Point out what is allowed in rules and still most likely a slip
+    Lint(LintArgs),
     /// Tell what the rules say, what they lack, and what of them can never happen
     Audit(AuditArgs),
     /// Tell what a change of the rules changes
@@ -162,9 +166,15 @@ pub struct ExplainArgs {
     /// Graph file; `-` is standard input
     #[arg(value_name = "GRAPH")]
     pub graph_file: PathBuf,
-    /// A node, or one of its anchors
-    #[arg(value_name = "NODE[:inN|:outN]")]
-    pub target: String,
+    /// A node, or one of its anchors; it may be one that the run inserts
+    #[arg(value_name = "NODE[:inN|:outN]", required_unless_present = "all", conflicts_with = "all")]
+    pub target: Option<String>,
+    /// Tell what became of all nodes of a type, and what they cost
+    #[arg(long, requires = "kind")]
+    pub all: bool,
+    /// The operator type
+    #[arg(long, value_name = "OP", requires = "all")]
+    pub kind: Option<String>,
     #[command(flatten)]
     pub run: RunArgs,
     /// Form of the explanation
@@ -180,6 +190,34 @@ pub struct TestArgs {
     /// Tell which entries and branches no test reached
     #[arg(long)]
     pub coverage: bool,
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct FmtArgs {
+    /// Rule files, or directories: all rule files below; `-` is standard input, written to standard output
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub paths: Vec<PathBuf>,
+    /// Write nothing, show what would change; exit code 1 if anything would
+    #[arg(long)]
+    pub check: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct LintArgs {
+    /// Rule files, or directories: all rule files below; the rules themselves if none is given
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Mend what can be mended without changing what the rules mean
+    #[arg(long, conflicts_with = "list")]
+    pub fix: bool,
+    /// List the lints with their levels
+    #[arg(long)]
+    pub list: bool,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM")]
+    pub format: OutputFormat,
     #[command(flatten)]
     pub rules: RuleArgs,
 }

@@ -66,14 +66,19 @@ pub fn read(path: &Path, overlay: bool) -> Result<Vec<(String, String, bool)>, C
         .map(|path| {
             let shown = path.display().to_string();
             let bytes = read_file(path, LONGEST_FILE as u64).map_err(|error| unreadable(&shown, &error))?;
-            let text = String::from_utf8(bytes).map_err(|error| {
-                let at = error.utf8_error().valid_up_to();
-                Complaint::error("rules::not_text", "the rule file is not UTF-8 text")
-                    .at(format!("{shown}, byte {at}"))
-            })?;
+            let text = text_of(bytes, &shown)?;
             Ok((shown, text, overlay))
         })
         .collect()
+}
+
+/// The bytes of a rule file as text.
+pub(super) fn text_of(bytes: Vec<u8>, shown: &str) -> Result<String, Complaint> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Complaint::error("rules::not_text", "the rule file is not UTF-8 text")
+            .at(format!("{shown}, byte {at}"))
+    })
 }
 
 /// Rules that have no errors, with the texts that reports are cut from.

@@ -10,7 +10,7 @@ use crate::audit::diff::Difference;
 use crate::audit::witness::{Found, GraphChange, Trial};
 use crate::audit::{self, Audit, Coverage};
 pub use crate::engine::explain::ExplainTarget;
-use crate::engine::explain::Explanation;
+use crate::engine::explain::{Explanation, Table};
 use crate::engine::outcome::{Outcome, PassFailure};
 use crate::engine::{self, Case, CoverageRow};
 use crate::format::onnx::TYPE_FUNCTION;
@@ -103,6 +103,8 @@ pub trait Engine {
         request: &Request,
         target: ExplainTarget,
     ) -> Result<Explanation, RunError>;
+    /// What became of all nodes of an operator type.
+    fn table(&self, snapshot: &Snapshot, request: &Request, op: Sym) -> Result<Table, RunError>;
     /// Runs the tests of the files that `wanted` accepts, in their order.
     fn tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestResult>;
     /// Runs a case; what differs, a sentence each.
@@ -237,6 +239,10 @@ impl Engine for Connected {
         target: ExplainTarget,
     ) -> Result<Explanation, RunError> {
         self.0.explain(snapshot, &plain(request), target).map_err(refusal)
+    }
+
+    fn table(&self, snapshot: &Snapshot, request: &Request, op: Sym) -> Result<Table, RunError> {
+        self.0.table(snapshot, &plain(request), op).map_err(refusal)
     }
 
     fn tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestResult> {

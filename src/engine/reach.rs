@@ -1,65 +1,68 @@
-//! Answers to `reaches` while a pass runs.
+//! Answers to `reaches` while a pass runs: what a machine did to the edges is told to [`LiveReach`], graph by graph.
 //!
-//! Promise: exact for the state at the time of the question. The first few questions about a graph are searched; then
-//! an index ([`Reach`]) answers, until an edit changes an edge or a node of that graph. So a pass that only asks is near
-//! linear, and one that edits after each question never pays for an index that it uses once.
+//! Promise: exact for the state at the time of the question.
 
 use rustc_hash::FxHashMap;
 
-use crate::graph::{GraphId, NodeId, Reach, ReachScratch, Snapshot};
-use crate::lang::eval::{EditKind, Machine, reaches};
-
-/// Questions about one graph that are searched before an index is made: about what making one costs.
-const SEARCHED: u32 = 8;
+use crate::graph::{Edge, GraphId, LiveReach, NodeId, Reach, ReachScratch, Snapshot};
+use crate::lang::eval::{EditKind, Machine};
 
 /// What is known of the graphs of one machine's state.
 #[derive(Default)]
 pub(super) struct ReachIndex {
-    graphs: FxHashMap<GraphId, Known>,
-    /// How much of the machine's log has been looked at.
+    graphs: FxHashMap<GraphId, LiveReach>,
+    /// How much of the machine's log has been told.
     seen: usize,
     scratch: ReachScratch,
-}
-
-#[derive(Default)]
-struct Known {
-    asked: u32,
-    index: Option<Reach>,
 }
 
 impl ReachIndex {
     /// Whether `from` reaches `to` in the state of `machine`, which is `before` and its log.
     pub fn ask(&mut self, machine: &Machine<'_>, before: &Snapshot, from: NodeId, to: NodeId) -> bool {
-        self.forget(machine);
-        let Some(graph) = machine.state().get_node(from).map(|node| node.graph) else { return false };
+        self.tell(machine);
+        let graph_of = |node| machine.state().get_node(node).map(|node| node.graph);
+        let Some(graph) = graph_of(from).filter(|&graph| graph_of(to) == Some(graph)) else { return false };
         let known = self.graphs.entry(graph).or_default();
-        known.asked += 1;
-        if known.index.is_none() && known.asked <= SEARCHED {
-            return reaches(machine.state(), from, to);
-        }
-        let index = known.index.get_or_insert_with(|| Reach::new(&machine.snapshot(before), graph));
-        index.reaches(&mut self.scratch, from, to)
+        // Without edits the flat view of the snapshot before is that of the state.
+        let fresh = || machine.edits().is_empty().then(|| Reach::new(before, graph));
+        known.reaches(&mut self.scratch, machine.state(), graph, (from, to), fresh)
     }
 
-    /// Drops what edits since the last question have made wrong.
-    fn forget(&mut self, machine: &Machine<'_>) {
+    /// Tells of the edits since the last question.
+    fn tell(&mut self, machine: &Machine<'_>) {
         let edits = machine.edits();
+        if self.graphs.is_empty() {
+            self.seen = edits.len();
+        }
         for record in edits.get(self.seen..).unwrap_or_default() {
             // An edge lies in one graph; a node that is gone by now took its edges with it, in its own record.
-            let graph = match record.kind {
-                EditKind::Insert { graph, .. } | EditKind::Delete { graph, .. } => Some(graph),
-                EditKind::Connect { to, .. } | EditKind::Cut { to, .. } => graph_of(machine, to.node),
-                EditKind::Link { to, .. } | EditKind::Unlink { to, .. } => graph_of(machine, to),
-                EditKind::SetAttr { .. } | EditKind::SetField { .. } => None,
-            };
-            if let Some(graph) = graph {
-                self.graphs.remove(&graph);
+            match record.kind {
+                EditKind::Delete { graph, .. } => {
+                    self.graphs.entry(graph).and_modify(LiveReach::break_up);
+                }
+                EditKind::Connect { from, to, before } => {
+                    if let Some(known) = self.of(machine, to.node) {
+                        before.into_iter().for_each(|before| known.lose(Edge::Data(before, to)));
+                        known.gain(Edge::Data(from, to));
+                    }
+                }
+                EditKind::Cut { from, to } => {
+                    self.of(machine, to.node).into_iter().for_each(|known| known.lose(Edge::Data(from, to)));
+                }
+                EditKind::Link { from, to } => {
+                    self.of(machine, to).into_iter().for_each(|known| known.gain(Edge::Control(from, to)));
+                }
+                EditKind::Unlink { from, to } => {
+                    self.of(machine, to).into_iter().for_each(|known| known.lose(Edge::Control(from, to)));
+                }
+                EditKind::Insert { .. } | EditKind::SetAttr { .. } | EditKind::SetField { .. } => {}
             }
         }
         self.seen = edits.len();
     }
-}
 
-fn graph_of(machine: &Machine<'_>, node: NodeId) -> Option<GraphId> {
-    machine.state().get_node(node).map(|node| node.graph)
+    fn of(&mut self, machine: &Machine<'_>, node: NodeId) -> Option<&mut LiveReach> {
+        let graph = machine.state().get_node(node)?.graph;
+        self.graphs.get_mut(&graph)
+    }
 }

@@ -22,7 +22,7 @@ use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labe
 use crate::lang::Level;
 use crate::lang::eval::{
     ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject,
-    Value,
+    Value, Watch,
 };
 use crate::lang::hir::{Block, Entry, ExprId, Subject as Over, TextId};
 use crate::lang::syntax::ast::Kind;
@@ -51,15 +51,11 @@ pub enum Draft {
 pub struct ChainStop {
     /// Whose step it is: the chain's, or that of `steps` that it uses.
     pub entry: (Kind, Sym),
-    /// The requirement's condition in that entry.
-    pub condition: ExprId,
     pub name: Sym,
     pub otherwise: Option<TextId>,
     pub help: Option<TextId>,
     /// The frame of the requirement.
     pub frame: Arc<[Value]>,
-    /// The elements of the loops around it, the outermost first.
-    pub elements: Arc<[Value]>,
 }
 
 /// One `resolve` of a pass: what the layer looked at, so that it can be looked at again.
@@ -110,12 +106,23 @@ pub struct PassRun<'db> {
 /// Runs a pass.
 #[salsa::tracked(returns(ref))]
 pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> PassResult {
+    run_watched(db, rules, run, None)
+}
+
+/// Runs a pass under the eyes of someone; what comes of it is not remembered.
+pub fn run_watched<'db>(
+    db: &'db dyn Db,
+    rules: RuleSet,
+    run: PassRun<'db>,
+    watch: Option<&dyn Watch>,
+) -> PassResult {
     let linked = program(db, rules, Roots::of(db, [(run.kind(db), run.name(db))]));
     let before = run.at(db).snapshot(db);
     let host = Engine::new(db, rules, before);
     let mut machine = Machine::over(&linked.0, &host, before, run.root(db));
     machine.set_tally(db.tally());
     machine.set_counters(run.counters(db));
+    machine.set_watch(watch);
     let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
@@ -283,8 +290,15 @@ impl<'db> Engine<'db> {
         };
         for node in self.nodes(machine, entry, subject, only)? {
             let frame = [Value::Graph(machine.root()), Value::Node(node)];
-            if self.applies(machine, entry, subject, &frame)? {
+            let holds = self.applies(machine, entry, subject, &frame)?;
+            if let Some(watch) = machine.watch() {
+                watch.enter(machine, entry, subject.condition, &frame, holds);
+            }
+            if holds {
                 machine.run(entry, block, &frame)?;
+            }
+            if let Some(watch) = machine.watch() {
+                watch.leave(machine);
             }
         }
         Ok(())
@@ -441,12 +455,10 @@ impl Host for Engine<'_> {
             ChainEnd::Done => None,
             ChainEnd::Kept(kept) => Some(ChainStop {
                 entry: machine.program().key(kept.entry).unwrap_or((Kind::Chain, chain)),
-                condition: kept.condition,
                 name: kept.name,
                 otherwise: kept.otherwise,
                 help: kept.help,
                 frame: kept.frame,
-                elements: kept.elements.into(),
             }),
         };
         let edits = start..machine.edits().len();

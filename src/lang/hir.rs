@@ -11,7 +11,7 @@ pub use statement::{Block, Field, Insert, Statement};
 use crate::graph::Sym;
 
 use super::facts::Fact;
-use super::syntax::ast::{AttrPlace, AttrType, Kind, OptionType, Position, Quantifier, Side};
+use super::syntax::ast::{AttrPlace, AttrType, Kind, OptionType, PipelineRole, Position, Quantifier, Side};
 
 pub type ExprId = u32;
 pub type Local = u32;
@@ -252,6 +252,7 @@ pub enum Each {
     MinBy,
     MaxBy,
     SortBy,
+    Bisect,
 }
 
 /// A text with inserted values, evaluated in the frame of the statement that owns it.
@@ -341,11 +342,12 @@ pub enum Entry {
         reason: Option<TextId>,
     },
     Checker(Box<Checker>),
-    /// `cells[row][column]` are variants of `result`.
+    /// `cells[row][column]` are variants of `result`, an enum, or the matrix itself with `variants`.
     Matrix {
         rows: Sym,
         columns: Sym,
         result: Sym,
+        variants: Vec<Sym>,
         cells: Vec<Vec<u16>>,
     },
     Chain(Box<Chain>),
@@ -387,8 +389,7 @@ pub enum Entry {
     Pipeline {
         body: Body,
         steps: Vec<PipelineStep>,
-        /// What its steps do is told as one pass of its name.
-        as_pass: bool,
+        role: PipelineRole,
     },
     /// Conditions of `expect that`, in order: {root}. The rest of a test is read from its syntax tree.
     Test {

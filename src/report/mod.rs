@@ -17,6 +17,7 @@ pub mod place;
 pub mod rules;
 pub mod source;
 pub mod summary;
+pub mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 

@@ -5,7 +5,7 @@ use super::trees::{before, blocks, exprs, optional, texts};
 use super::{Notes, Weight};
 use crate::lang::syntax::ast::{
     AttributeRule, ChainStep, Checker, CheckerAction, CheckerForm, Expr, Item, ItemData, MatrixResult, Name,
-    Param, PipelineStep, Subject, Type, WalkStep,
+    Param, PipelineRole, PipelineStep, Subject, Type, WalkStep,
 };
 use crate::lang::syntax::print::{attr_type, option_type, place_word};
 use crate::lang::syntax::tree::{Parts, inner_steps, position_word, same_expr, step_parts};
@@ -167,12 +167,13 @@ pub fn items(old: &Item, new: &Item, notes: &mut Notes) {
                 optional(word, of(old).as_ref(), of(new).as_ref(), notes);
             }
         }
-        (
-            ItemData::Pipeline { steps: old, as_pass },
-            ItemData::Pipeline { steps: new, as_pass: new_as_pass },
-        ) => {
-            if as_pass != new_as_pass {
-                let word = if *new_as_pass { "is told as one pass now" } else { "is told step by step now" };
+        (ItemData::Pipeline { steps: old, role }, ItemData::Pipeline { steps: new, role: new_role }) => {
+            if role != new_role {
+                let word = match new_role {
+                    PipelineRole::Plain => "is a plain row of steps now",
+                    PipelineRole::Pass => "is told as one pass now",
+                    PipelineRole::Default => "is what runs where no passes are named now",
+                };
                 notes.push(Weight::Level, word.to_owned(), None, None);
             }
             pipeline(old, new, notes);

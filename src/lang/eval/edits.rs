@@ -264,7 +264,10 @@ impl Machine<'_> {
         for &gone in &removed {
             let Some(node) = self.edit.get_node(gone).cloned() else { continue };
             let inputs = (0..node.inputs.len() as u32).filter_map(|i| self.edit.producer(gone.input(i)));
-            touched.extend(inputs.map(|output| output.node));
+            let sources: Vec<Output> = inputs.collect();
+            touched.extend(sources.iter().map(|output| output.node));
+            sources.into_iter().for_each(|output| self.recount(output, false));
+            self.forget_counts(gone, node.outputs.len() as u32);
             let outputs = (0..node.outputs.len() as u32).flat_map(|i| self.edit.consumers(gone.output(i)));
             touched.extend(outputs.map(|input| input.node));
             if let Some(names) = &mut self.names {
@@ -294,6 +297,8 @@ impl Machine<'_> {
         }
         let before = self.edit.producer(to);
         self.edit.connect(from, to);
+        before.into_iter().for_each(|before| self.recount(before, false));
+        self.recount(from, true);
         self.changed([from.node, to.node].into_iter().chain(before.map(|output| output.node)));
         self.record(EditKind::Connect { from, to, before });
         Ok(())
@@ -306,6 +311,7 @@ impl Machine<'_> {
         }
         if let Some(from) = self.edit.producer(to) {
             self.edit.disconnect(to);
+            self.recount(from, false);
             self.changed([from.node, to.node]);
             self.record(EditKind::Cut { from, to });
         }

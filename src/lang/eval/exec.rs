@@ -153,6 +153,16 @@ impl<'a> Machine<'a> {
     }
 
     fn statement(&mut self, code: &Code, statement: &Statement, base: usize) -> Result<Flow, Failure> {
+        match self.watch {
+            None => self.act(code, statement, base),
+            Some(watch) => {
+                watch.before(self, Self::spot(code, base), statement);
+                self.watched(watch, |m| m.act(code, statement, base))
+            }
+        }
+    }
+
+    fn act(&mut self, code: &Code, statement: &Statement, base: usize) -> Result<Flow, Failure> {
         match statement {
             Statement::Let { local, value } => {
                 let value = self.value(code, *value, base)?;
@@ -296,6 +306,7 @@ impl<'a> Machine<'a> {
                         return Err(Failure::mechanism("host", message));
                     };
                     *place = anchor.into();
+                    m.begin_round(code, *local, base);
                     m.block(code, body, base).map(|_| ())
                 })?;
             }
@@ -303,8 +314,8 @@ impl<'a> Machine<'a> {
         Ok(Flow::Next)
     }
 
-    /// The list is taken before the loop starts: the body may change what it was made of.
-    /// Does `body` for each element of a list, until it stops.
+    /// Does `body` for each element of a list, until it stops. The list is taken before the loop starts: the body may
+    /// change what it was made of.
     pub(super) fn for_loop(
         &mut self,
         code: &Code,
@@ -320,6 +331,7 @@ impl<'a> Machine<'a> {
                     return self.settle(Flow::Stop);
                 }
                 self.stack[slot] = element;
+                self.begin_round(code, local, base);
                 if body(self)? == Flow::Stop {
                     return Ok(Flow::Stop);
                 }
@@ -337,10 +349,18 @@ impl<'a> Machine<'a> {
                 break;
             }
             self.stack[slot] = element;
+            self.begin_round(code, local, base);
             result = body(self);
         }
         self.loops.push(elements);
         result
+    }
+
+    #[inline]
+    fn begin_round(&mut self, code: &Code, local: u32, base: usize) {
+        if let Some(watch) = self.watch {
+            watch.round(self, Self::spot(code, base), local);
+        }
     }
 
     fn group(

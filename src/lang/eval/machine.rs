@@ -14,6 +14,7 @@ use super::reach::reaches;
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Reads, Trace};
 use super::value::List;
+use super::watch::Watch;
 use super::{EntryId, Subject, Value};
 use crate::graph::{
     Anchor, Dense, Edit, GraphId, Input, Node, NodeId, Output, Snapshot, State, Sym, Symbols, SymbolsBuilder,
@@ -170,6 +171,8 @@ pub struct Machine<'a> {
     dense: Option<&'a Dense>,
     /// Nodes about which `dense` is out of date.
     dirty: FixedBitSet,
+    /// How many readers outputs have about which `dense` is out of date, where that has been asked.
+    pub(super) counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
     lists_clean: bool,
     pub(super) root: GraphId,
@@ -187,7 +190,7 @@ pub struct Machine<'a> {
     pub(super) loops: Vec<Vec<Value>>,
     pub(super) calls: u32,
     /// Steps that are left.
-    steps: u64,
+    pub(super) steps: u64,
     /// Where the native stack was at the outermost call.
     stack_start: usize,
     epoch: u64,
@@ -199,6 +202,7 @@ pub struct Machine<'a> {
     pub(super) reads: Option<ReadLog>,
     pub(super) trace: Option<Box<Trace>>,
     pub(super) tally: Option<Arc<Tally>>,
+    pub(super) watch: Option<&'a dyn Watch>,
     pub(super) log: Vec<EditRecord>,
     pub(super) isolated: Vec<Isolated>,
     pub(super) reports: Vec<Report>,
@@ -223,6 +227,7 @@ impl<'a> Machine<'a> {
             edit,
             dense,
             dirty: FixedBitSet::new(),
+            counts: FxHashMap::default(),
             lists_clean: true,
             root,
             marks: None,
@@ -244,6 +249,7 @@ impl<'a> Machine<'a> {
             reads: None,
             trace: None,
             tally: None,
+            watch: None,
             log: Vec::new(),
             isolated: Vec::new(),
             reports: Vec::new(),
@@ -331,11 +337,6 @@ impl<'a> Machine<'a> {
     pub fn take_reads(&mut self) -> Reads {
         let log = self.reads.take().unwrap_or_default();
         Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
-    }
-
-    /// Counts from now on what is reached; `None`: no longer.
-    pub fn set_tally(&mut self, tally: Option<Arc<Tally>>) {
-        self.tally = tally;
     }
 
     /// Starts a trace.
@@ -519,13 +520,6 @@ impl<'a> Machine<'a> {
         Some((dense, if known { dense.consumers(number) } else { &[] }))
     }
 
-    pub(super) fn reader_count(&self, output: Output) -> usize {
-        match self.flat_readers(output) {
-            Some((_, readers)) => readers.len(),
-            None => self.edit.consumers(output).count(),
-        }
-    }
-
     pub(super) fn sole_reader(&self, output: Output) -> Option<Input> {
         match self.flat_readers(output) {
             Some((dense, &[reader])) => Some(dense.input_at(reader)),
@@ -593,6 +587,7 @@ impl<'a> Machine<'a> {
         let result = change(&mut self.edit);
         self.dense = None;
         self.names = None;
+        self.counts.clear();
         self.lists_changed();
         result
     }

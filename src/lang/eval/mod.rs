@@ -11,8 +11,10 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod cells;
 mod chains;
 mod code;
+mod counts;
 mod edits;
 mod exec;
 mod expr;
@@ -27,6 +29,7 @@ mod tally;
 mod trace;
 mod value;
 mod walk;
+mod watch;
 
 #[cfg(test)]
 mod tests;
@@ -40,6 +43,7 @@ pub use reach::reaches;
 pub use tally::{Outcomes, Tally, VERDICT, cell};
 pub use trace::{Event, EventKind, Reads};
 pub use value::{GroupRef, Items, List, Value};
+pub use watch::{Spot, Watch};
 
 /// The number of an item in its [`Program`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -4,6 +4,7 @@
 
 use crate::graph::Sym;
 
+pub use super::ast_statement::{Block, Statement, StatementKind};
 pub use super::ast_test::{AnchorName, Expect, ExpectKind, Raw, Test};
 
 /// Bytes `start..end`, from the start of the item.
@@ -176,14 +177,23 @@ pub enum ItemData {
     },
     Pipeline {
         steps: Vec<PipelineStep>,
-        /// `as pass`: what its steps do is told as one pass of its name.
-        as_pass: bool,
+        role: PipelineRole,
     },
     Test(Test),
     /// `remove KIND NAME` and `remove never A with B`.
     Removed {
         with: Option<Name>,
     },
+}
+
+/// What a pipeline is besides a row of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PipelineRole {
+    Plain,
+    /// `as pass`: what its steps do is told as one pass of its name.
+    Pass,
+    /// `as default`: run where no passes are named.
+    Default,
 }
 
 /// One step of a pipeline.
@@ -351,126 +361,6 @@ pub enum ChainStep {
         group: Name,
         args: Vec<Expr>,
         when: Option<Expr>,
-    },
-}
-
-/// Statements in braces.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct Block {
-    pub statements: Vec<Statement>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Statement {
-    pub span: Span,
-    pub kind: StatementKind,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum StatementKind {
-    Let {
-        name: Name,
-        value: Expr,
-    },
-    If {
-        arms: Vec<(Expr, Block)>,
-        otherwise: Option<Block>,
-    },
-    For {
-        binder: Name,
-        list: Expr,
-        condition: Option<Expr>,
-        body: Block,
-    },
-    Stop,
-    /// `do f(x)` or `let n = do f(x)`.
-    Do {
-        bind: Option<Name>,
-        action: Name,
-        args: Vec<Expr>,
-    },
-    Give(Expr),
-    Isolate {
-        position: Option<Position>,
-        target: Expr,
-        because: Option<Text>,
-    },
-    Found(Expr),
-    Join {
-        anchor: Expr,
-        to: Expr,
-    },
-    Unite {
-        anchor: Expr,
-        with: Expr,
-    },
-    Fail(Text),
-    /// `fail` after which the edits stand.
-    Halt(Text),
-    Report {
-        places: Vec<Expr>,
-        message: Text,
-        level: Option<Name>,
-        help: Option<Text>,
-        /// `answered by`: the inserted node that does away with the reason for the report.
-        answer: Option<Expr>,
-    },
-    /// `let n = insert Type named "…" { inputs = k outputs = k behind = node }`; `op` is a word or an expression.
-    Insert {
-        bind: Option<Name>,
-        op: Expr,
-        named: Option<Text>,
-        fields: Vec<(Name, Expr)>,
-    },
-    /// `clear x except SET`: removes attributes.
-    Clear {
-        subject: Expr,
-        except: Name,
-    },
-    Delete(Expr),
-    Connect {
-        from: Expr,
-        to: Expr,
-    },
-    Cut(Expr),
-    Link {
-        from: Expr,
-        to: Expr,
-    },
-    Unlink {
-        from: Expr,
-        to: Expr,
-    },
-    /// `set x.attr(NAME) = value`.
-    SetAttr {
-        subject: Expr,
-        attr: Name,
-        value: Expr,
-    },
-    /// `set x.note(NAME) = value`.
-    SetNote {
-        subject: Expr,
-        note: Name,
-        value: Expr,
-    },
-    /// `set x.field = value`.
-    SetField {
-        subject: Expr,
-        field: Name,
-        value: Expr,
-    },
-    Sort {
-        order: Name,
-    },
-    Apply {
-        chain: Name,
-        to: Expr,
-    },
-    Resolve {
-        symbols: Name,
-        graph: Expr,
-        binder: Name,
-        body: Block,
     },
 }
 

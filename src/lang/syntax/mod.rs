@@ -8,8 +8,9 @@
 //! and `complaint` words what the grammar refused, for one statement after the other (`recover`). `print` is the way back.
 
 pub mod ast;
+mod ast_statement;
 mod ast_test;
-mod build;
+pub(in crate::lang) mod build;
 mod check;
 pub mod codes;
 mod complaint;
@@ -19,7 +20,7 @@ pub mod parse;
 pub mod print;
 mod print_expr;
 mod recover;
-mod scan;
+pub(in crate::lang) mod scan;
 pub mod split;
 mod statements;
 mod test_block;

@@ -5,8 +5,8 @@
 
 use super::ast::{
     AttrPlace, AttrType, AttributeRule, Block, ChainStep, Checker, CheckerAction, CheckerForm, Expect,
-    ExpectKind, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, Position, Raw,
-    Role, SetTerm, Side, Statement, StatementKind, Subject, Test, Text,
+    ExpectKind, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole,
+    Position, Raw, Role, SetTerm, Side, Statement, StatementKind, Subject, Test, Text,
 };
 use super::print_expr::{full, names, simple, string, text, tight, ty};
 
@@ -240,7 +240,7 @@ impl Printer {
                     }
                 });
             }
-            ItemData::Pipeline { steps, as_pass } => {
+            ItemData::Pipeline { steps, role } => {
                 let steps: Vec<String> = steps
                     .iter()
                     .map(|step| {
@@ -248,7 +248,11 @@ impl Printer {
                         format!("{}{}{tolerant}", step.name.text, worded("when", step.when.as_ref()))
                     })
                     .collect();
-                let whole = if *as_pass { " as pass" } else { "" };
+                let whole = match role {
+                    PipelineRole::Plain => "",
+                    PipelineRole::Pass => " as pass",
+                    PipelineRole::Default => " as default",
+                };
                 self.line(&format!("{keyword} {name}{whole} = {}", steps.join(", ")));
             }
             ItemData::Test(test) => self.test(&format!("{keyword} {}", string(name.as_str())), test),
