@@ -20,6 +20,7 @@ mod search;
 mod search_tests;
 mod session;
 mod sides;
+mod trial;
 mod testing;
 
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};

@@ -3,7 +3,7 @@
 //! Promise: a pass is a function of its snapshot, its program and the verdicts it asks for. Reasons are not part
 //! of the result: it keeps what is needed to render them ([`Draft`]).
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,14 +17,15 @@ use super::queries::{
 };
 use super::reach::ReachIndex;
 use super::search::{GroupVerdict, Search, Verdict};
+use super::trial::{self, Judge};
 use crate::db::{Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labels};
 use crate::lang::eval::{
-    ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject,
-    Value,
+    ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, HostMark, Machine, Program, Report,
+    Subject, Value,
 };
-use crate::lang::hir::{Block, Entry, ExprId, Subject as Over, TextId};
-use crate::lang::syntax::ast::Kind;
+use crate::lang::hir::{Block, Entry, ExprId, StepEnd, Subject as Over, TextId};
+use crate::lang::syntax::ast::{Kind, Refusal};
 
 /// A finding before its texts are rendered.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,12 +101,13 @@ pub struct PassRun<'db> {
 /// Runs a pass.
 #[salsa::tracked(returns(ref))]
 pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> PassResult {
-    let linked = program(db, rules, Roots::of(db, [(run.kind(db), run.name(db))]));
+    let linked = trial::pass_program(db, rules, (run.kind(db), run.name(db)));
     let before = run.at(db).snapshot(db);
     let host = Engine::new(db, rules, before);
     let mut machine = Machine::over(&linked.0, &host, before, run.root(db));
     machine.set_tally(db.tally());
     machine.set_counters(run.counters(db));
+    machine.set_only(run.node(db));
     let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
@@ -147,6 +149,8 @@ struct Engine<'db> {
     reach: RefCell<ReachIndex>,
     /// A failure of another program than that of the pass.
     failed: RefCell<Option<QueryFailure>>,
+    /// Answers questions about groups that the pass tracks.
+    judge: OnceCell<Judge>,
 }
 
 /// The answer to a question about a result.
@@ -208,6 +212,7 @@ impl<'db> Engine<'db> {
             touched: RefCell::default(),
             reach: RefCell::default(),
             failed: RefCell::default(),
+            judge: OnceCell::new(),
         }
     }
 
@@ -405,6 +410,33 @@ impl Host for Engine<'_> {
             .map_err(|failure| self.fail(failure))
     }
 
+    fn would_conflict(
+        &self,
+        machine: &mut Machine<'_>,
+        target: GraphId,
+        pair: (Anchor, Anchor),
+    ) -> Result<Option<bool>, Failure> {
+        let judge = self.judge.get_or_init(|| Judge::new(self.db, self.rules, machine.program()));
+        judge.would_conflict(machine, &self.before, target, pair)
+    }
+
+    fn mark(&self) -> HostMark {
+        HostMark {
+            sorted: self.sorted.borrow().clone(),
+            counts: (self.drafts.borrow().len(), self.resolved.borrow().len()),
+        }
+    }
+
+    fn undone(&self, machine: &Machine<'_>, mark: HostMark) {
+        *self.sorted.borrow_mut() = mark.sorted;
+        self.drafts.borrow_mut().truncate(mark.counts.0);
+        self.resolved.borrow_mut().truncate(mark.counts.1);
+        // What was touched is still counted as such: that costs time, not truth.
+        let mut touched = self.touched.borrow_mut();
+        touched.0 = touched.0.min(machine.edits().len());
+        self.reach.take();
+    }
+
     fn sort(&self, machine: &mut Machine<'_>, order: Sym) -> Result<(), Failure> {
         let base = if machine.edits().is_empty() {
             self.sorted.borrow().clone().unwrap_or_else(|| self.before.clone())
@@ -429,7 +461,12 @@ impl Host for Engine<'_> {
         let step = match machine.run_chain(chain, node)? {
             ChainEnd::Elsewhere => return Ok(()),
             ChainEnd::Done => None,
-            ChainEnd::Kept { name, otherwise, help, frame, .. } => {
+            ChainEnd::Kept { name, end: StepEnd { refusal, otherwise, help }, frame, .. } => {
+                if let (Refusal::Warn, Some(message)) = (refusal, otherwise) {
+                    let (entry, places) = ((Kind::Chain, chain), vec![Value::Node(node)]);
+                    let report = Draft::Report { entry, places, message, help, frame: frame.clone() };
+                    self.drafts.borrow_mut().push(report);
+                }
                 Some(ChainStop { name, otherwise, help, frame })
             }
         };

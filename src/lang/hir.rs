@@ -11,7 +11,7 @@ pub use statement::{Block, Field, Insert, Statement};
 use crate::graph::Sym;
 
 use super::facts::Fact;
-use super::syntax::ast::{AttrPlace, AttrType, Kind, OptionType, Position, Quantifier, Side};
+use super::syntax::ast::{AttrPlace, AttrType, Kind, OptionType, Position, Quantifier, Refusal, Side};
 
 pub type ExprId = u32;
 pub type Local = u32;
@@ -206,6 +206,12 @@ pub enum Expr {
     Conflicts {
         graph: ExprId,
         table: ExprId,
+    },
+    /// Whether joining the tracked groups of two anchors would conflict; none if that cannot be found out.
+    WouldConflict {
+        graph: ExprId,
+        first: ExprId,
+        second: ExprId,
     },
     Counter(Sym),
 }
@@ -439,7 +445,17 @@ pub struct Chain {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChainStep {
     Let { local: Local, value: ExprId },
-    Require { name: Sym, condition: ExprId, otherwise: Option<TextId>, help: Option<TextId> },
+    Require { name: Sym, condition: ExprId, end: StepEnd },
+    /// Edits that are undone if one of them fails.
+    Attempt { name: Sym, body: Block, end: StepEnd },
+}
+
+/// What comes of a chain step that does not hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepEnd {
+    pub refusal: Refusal,
+    pub otherwise: Option<TextId>,
+    pub help: Option<TextId>,
 }
 
 /// The value of an option.

@@ -302,6 +302,13 @@ impl<'s> Teller<'s> {
                     let value = Why::new(&mut machine, words, DEEP).value(&frame, value);
                     frame.bind(local, value);
                 }
+                ChainStep::Attempt { name, .. } => {
+                    let holds = failed != Some(name);
+                    stories.push(RequirementStory { name, holds, steps: Vec::new() });
+                    if !holds {
+                        break;
+                    }
+                }
                 ChainStep::Require { name, condition, .. } => {
                     let holds = failed != Some(name);
                     let mut why = Why::new(&mut machine, words, DEEP);

@@ -186,8 +186,10 @@ fn branches(entry: &Entry, lowered: &Lowered) -> Vec<Branch> {
             body = Some(&chain.body);
             chain.subject.condition.into_iter().for_each(&mut both);
             for step in &chain.steps {
-                if let ChainStep::Require { condition, .. } = step {
-                    both(*condition);
+                match step {
+                    ChainStep::Let { .. } => {}
+                    ChainStep::Require { condition, .. } => both(*condition),
+                    ChainStep::Attempt { body, .. } => conditions(body, &mut both),
                 }
             }
             conditions(&chain.then, &mut both);
@@ -264,7 +266,17 @@ fn conditions(block: &[Statement], found: &mut impl FnMut(ExprId)) {
                 }
                 conditions(otherwise, found);
             }
-            Statement::For { body, .. } | Statement::Resolve { body, .. } => conditions(body, found),
+            Statement::For { body, .. }
+            | Statement::Resolve { body, .. }
+            | Statement::Track { otherwise: Some(body), .. } => conditions(body, found),
+            Statement::Sweep { condition, body, .. } => {
+                condition.iter().copied().for_each(&mut *found);
+                conditions(body, found);
+            }
+            Statement::Attempt { body, otherwise } => {
+                conditions(body, found);
+                conditions(otherwise, found);
+            }
             _ => {}
         }
     }

@@ -7,7 +7,9 @@ use super::scope::keyword;
 use super::types::{fits, show};
 use crate::graph::Sym;
 use crate::lang::diagnostic::{Level, did_you_mean};
-use crate::lang::hir::{Chain, ChainStep, Checker, CheckerAction, CheckerForm, Entry, Subject, Ty};
+use crate::lang::hir::{
+    Chain, ChainStep, Checker, CheckerAction, CheckerForm, Entry, StepEnd, Subject, Ty,
+};
 use crate::lang::syntax::ast::{self, AttributeRule, ExpectKind, Item, ItemData, Kind, Modifier, Name, Side};
 use crate::lang::{Diagnostic, hir};
 
@@ -330,19 +332,34 @@ impl Cx<'_> {
                     let (value, ty) = self.expr(value, None);
                     ChainStep::Let { local: self.declare(*name, ty, "local"), value }
                 }
-                ast::ChainStep::Require { name, condition, otherwise, help } => {
+                ast::ChainStep::Require { name, condition, refusal, otherwise, help } => {
                     names.push(*name);
                     let test = self.check(condition, &Ty::Bool);
-                    let otherwise = otherwise.as_ref().map(|text| self.text(text));
-                    let help = help.as_ref().map(|text| self.text(text));
+                    let end = self.step_end(*refusal, otherwise.as_ref(), help.as_ref());
                     self.narrow(&super::narrow::known_some(condition, true));
-                    ChainStep::Require { name: name.text, condition: test, otherwise, help }
+                    ChainStep::Require { name: name.text, condition: test, end }
+                }
+                ast::ChainStep::Attempt { name, body, refusal, otherwise, help } => {
+                    names.push(*name);
+                    let body = self.block(body);
+                    let end = self.step_end(*refusal, otherwise.as_ref(), help.as_ref());
+                    ChainStep::Attempt { name: name.text, body, end }
                 }
             });
         }
         self.unique(&names, "step");
         let then = then.map(|block| self.block(block)).unwrap_or_default();
         Entry::Chain(Box::new(Chain { subject, body: self.take_body(), steps: lowered, then }))
+    }
+
+    fn step_end(
+        &mut self,
+        refusal: ast::Refusal,
+        otherwise: Option<&ast::Text>,
+        help: Option<&ast::Text>,
+    ) -> StepEnd {
+        let otherwise = otherwise.map(|text| self.text(text));
+        StepEnd { refusal, otherwise, help: help.map(|text| self.text(text)) }
     }
 
     fn action(&mut self, params: &[ast::Param], result: Option<&ast::Type>, body: &ast::Block) -> Entry {

@@ -396,7 +396,7 @@ fn sign(scope: &mut Scope, item: &Item, order: &mut u32) {
         }
         ItemData::Chain { subject, steps, .. } => {
             let steps = steps.iter().filter_map(|step| match step {
-                ChainStep::Require { name, .. } => Some(name.text),
+                ChainStep::Require { name, .. } | ChainStep::Attempt { name, .. } => Some(name.text),
                 ChainStep::Let { .. } => None,
             });
             let signature = ChainSig { subject: ty(&subject.param.ty), steps: steps.collect() };

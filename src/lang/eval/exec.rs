@@ -6,9 +6,9 @@ use super::code::Code;
 use super::edits::attr_value;
 use super::machine::STORED;
 use super::{EntryId, Failure, Machine, Subject, Value};
-use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder};
-use crate::lang::hir::{Block, ChainStep, Entry, ExprId, Insert, Statement, TextId};
-use crate::lang::syntax::ast::Kind;
+use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder, Tracked};
+use crate::lang::hir::{Block, ChainStep, Entry, ExprId, Insert, Statement, StepEnd, TextId};
+use crate::lang::syntax::ast::{Kind, Refusal};
 
 /// An anchor that a checker puts into the conflict set.
 #[derive(Clone, Debug)]
@@ -41,8 +41,7 @@ pub enum ChainEnd {
     Kept {
         step: usize,
         name: Sym,
-        otherwise: Option<TextId>,
-        help: Option<TextId>,
+        end: StepEnd,
         frame: Arc<[Value]>,
     },
     Done,
@@ -50,7 +49,7 @@ pub enum ChainEnd {
 
 /// What follows a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flow {
+pub(super) enum Flow {
     Next,
     /// The body ends.
     Stop,
@@ -71,16 +70,26 @@ impl<'a> Machine<'a> {
 
     /// Builds the table of `symbols NAME` for a target graph.
     pub fn build_symbols(&mut self, symbols: Sym, target: GraphId) -> Result<Symbols, Failure> {
+        let (built, ended) = self.symbols_builder(symbols, target)?;
+        ended.map(|()| built.finish(&self.edit))
+    }
+
+    /// The groups of `symbols NAME` as far as they could be built, and whether that was to the end.
+    fn symbols_builder(
+        &mut self,
+        symbols: Sym,
+        target: GraphId,
+    ) -> Result<(SymbolsBuilder, Result<(), Failure>), Failure> {
         let program = self.program;
         let Some(linked) = program.entry(Kind::Symbols, symbols).and_then(|id| program.linked(id)) else {
             return Err(Failure::mechanism("unknown", format!("there are no symbols `{symbols}`")));
         };
-        let Entry::Symbols { block, .. } = &*linked.entry else { return Ok(Symbols::default()) };
+        let Entry::Symbols { block, .. } = &*linked.entry else { return Ok((SymbolsBuilder::default(), Ok(()))) };
         let anchors = if target == GraphId::ROOT { self.anchor_count() } else { 0 };
         let outer = self.builder.replace(SymbolsBuilder::with_capacity(anchors));
         let result = self.run(linked.code.entry, block, &[Value::Graph(target)]);
         let built = std::mem::replace(&mut self.builder, outer).unwrap_or_default();
-        result.map(|_| built.finish(&self.edit))
+        Ok((built, result.map(|_| ())))
     }
 
     /// Runs `action NAME`, and gives the node that it gives.
@@ -131,16 +140,36 @@ impl<'a> Machine<'a> {
                     let value = self.value(code, value, base)?;
                     self.stack[base + local as usize] = value;
                 }
-                ChainStep::Require { name, condition, otherwise, help } => {
+                ChainStep::Require { name, condition, end } => {
                     if !self.holds(code, condition, base)? {
-                        let frame = self.frame(code, base);
-                        return Ok(ChainEnd::Kept { step: at, name, otherwise, help, frame });
+                        return self.kept(code, base, at, (name, end));
+                    }
+                }
+                ChainStep::Attempt { name, ref body, end } => {
+                    if self.attempt(code, body, base)?.is_none() {
+                        return self.kept(code, base, at, (name, end));
                     }
                 }
             }
         }
         self.block(code, &chain.then, base)?;
         Ok(ChainEnd::Done)
+    }
+
+    /// The chain ends at a step that does not hold.
+    fn kept(
+        &self,
+        code: &Code,
+        base: usize,
+        step: usize,
+        (name, end): (Sym, StepEnd),
+    ) -> Result<ChainEnd, Failure> {
+        let frame = self.frame(code, base);
+        if let (Refusal::Fail, Some(text)) = (end.refusal, end.otherwise) {
+            let cause = super::Cause::Text { text, frame };
+            return Err(Failure { cause, entry: Some(code.entry), places: Vec::new(), stands: false });
+        }
+        Ok(ChainEnd::Kept { step, name, end, frame })
     }
 
     /// Does `body` with the item of `code` as the maker of edits; a failure gets the item's name.
@@ -166,7 +195,7 @@ impl<'a> Machine<'a> {
         self.settle(value)
     }
 
-    fn holds(&mut self, code: &Code, id: ExprId, base: usize) -> Result<bool, Failure> {
+    pub(super) fn holds(&mut self, code: &Code, id: ExprId, base: usize) -> Result<bool, Failure> {
         let holds = self.traced_condition(code, id, base);
         self.settle(holds)
     }
@@ -198,7 +227,7 @@ impl<'a> Machine<'a> {
         self.needed(code, id, base, ("set", "a node, an anchor or a graph"), Subject::of)
     }
 
-    fn block(&mut self, code: &Code, block: &Block, base: usize) -> Result<Flow, Failure> {
+    pub(super) fn block(&mut self, code: &Code, block: &Block, base: usize) -> Result<Flow, Failure> {
         for statement in block {
             if self.statement(code, statement, base)? == Flow::Stop {
                 return Ok(Flow::Stop);
@@ -335,6 +364,27 @@ impl<'a> Machine<'a> {
                 let host = self.host;
                 host.apply(self, *chain, node)?;
             }
+            Statement::Attempt { body, otherwise } => {
+                return match self.attempt(code, body, base)? {
+                    Some(flow) => Ok(flow),
+                    None => self.block(code, otherwise, base),
+                };
+            }
+            Statement::Sweep { graph, local, condition, body } => {
+                let target = self.needed(code, *graph, base, ("sweep", "a graph"), Value::as_graph)?;
+                return self.sweep(code, target, (*local, *condition), body, base);
+            }
+            Statement::Track { symbols, graph, otherwise } => {
+                let target = self.needed(code, *graph, base, ("track", "a graph"), Value::as_graph)?;
+                return self.track(code, *symbols, target, otherwise.as_ref(), base);
+            }
+            Statement::Merge { anchor, into } => {
+                let anchor = self.anchor(code, *anchor, base, "merge")?;
+                let into = self.anchor(code, *into, base, "merge")?;
+                if let Some(tracked) = &mut self.tracked {
+                    tracked.merge(anchor, into);
+                }
+            }
             Statement::Resolve { symbols, graph, local, body } => {
                 let target = self.needed(code, *graph, base, ("resolve", "a graph"), Value::as_graph)?;
                 let host = self.host;
@@ -350,6 +400,24 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    /// Builds the table that the pass tracks. What has been built when the rules fail is kept.
+    fn track(
+        &mut self,
+        code: &Code,
+        symbols: Sym,
+        target: GraphId,
+        otherwise: Option<&Block>,
+        base: usize,
+    ) -> Result<Flow, Failure> {
+        let (built, ended) = self.symbols_builder(symbols, target)?;
+        self.tracked = Some(Box::new(Tracked::new(built)));
+        match (ended, otherwise) {
+            (Ok(()), _) => Ok(Flow::Next),
+            (Err(_), Some(otherwise)) => self.block(code, otherwise, base),
+            (Err(failure), None) => Err(failure),
+        }
     }
 
     /// The list is taken before the loop starts: the body may change what it was made of.

@@ -11,17 +11,21 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod attempt;
 mod code;
 mod edits;
 mod exec;
 mod expr;
 mod fact;
+mod host;
+mod lasting;
 mod machine;
 mod memo;
 mod program;
 mod reach;
 mod render;
 mod stream;
+mod sweep;
 mod tally;
 mod trace;
 mod value;
@@ -32,7 +36,8 @@ mod tests;
 
 pub use edits::{EditKind, EditRecord, Subject};
 pub use exec::{ChainEnd, Isolated, Report};
-pub use machine::{Cause, Failure, Host, Machine, Marks, NoHost};
+pub use host::{Cause, Failure, Host, HostMark, Marks, NoHost};
+pub use machine::Machine;
 pub use program::Program;
 pub use reach::reaches;
 pub use tally::{Outcomes, Tally, VERDICT, cell};

@@ -4,6 +4,7 @@
 
 use crate::graph::Sym;
 
+pub use super::ast_statement::{Block, Statement, StatementKind};
 pub use super::ast_test::{AnchorName, Expect, ExpectKind, Raw, Test};
 
 /// Bytes `start..end`, from the start of the item.
@@ -320,124 +321,20 @@ pub enum MatrixResult {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChainStep {
     Let { name: Name, value: Expr },
-    Require { name: Name, condition: Expr, otherwise: Option<Text>, help: Option<Text> },
+    Require { name: Name, condition: Expr, refusal: Refusal, otherwise: Option<Text>, help: Option<Text> },
+    /// Edits that are undone if one of them fails.
+    Attempt { name: Name, body: Block, refusal: Refusal, otherwise: Option<Text>, help: Option<Text> },
 }
 
-/// Statements in braces.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct Block {
-    pub statements: Vec<Statement>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Statement {
-    pub span: Span,
-    pub kind: StatementKind,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum StatementKind {
-    Let {
-        name: Name,
-        value: Expr,
-    },
-    If {
-        arms: Vec<(Expr, Block)>,
-        otherwise: Option<Block>,
-    },
-    For {
-        binder: Name,
-        list: Expr,
-        condition: Option<Expr>,
-        body: Block,
-    },
-    Stop,
-    /// `do f(x)` or `let n = do f(x)`.
-    Do {
-        bind: Option<Name>,
-        action: Name,
-        args: Vec<Expr>,
-    },
-    Give(Expr),
-    Isolate {
-        position: Option<Position>,
-        target: Expr,
-        because: Option<Text>,
-    },
-    Found(Expr),
-    Join {
-        anchor: Expr,
-        to: Expr,
-    },
-    Unite {
-        anchor: Expr,
-        with: Expr,
-    },
-    Fail(Text),
-    /// `fail` after which the edits stand.
-    Halt(Text),
-    Report {
-        places: Vec<Expr>,
-        message: Text,
-        help: Option<Text>,
-    },
-    /// `let n = insert Type named "…" { inputs = k outputs = k behind = node }`; `op` is a word or an expression.
-    Insert {
-        bind: Option<Name>,
-        op: Expr,
-        named: Option<Text>,
-        fields: Vec<(Name, Expr)>,
-    },
-    /// `clear x except SET`: removes attributes.
-    Clear {
-        subject: Expr,
-        except: Name,
-    },
-    Delete(Expr),
-    Connect {
-        from: Expr,
-        to: Expr,
-    },
-    Cut(Expr),
-    Link {
-        from: Expr,
-        to: Expr,
-    },
-    Unlink {
-        from: Expr,
-        to: Expr,
-    },
-    /// `set x.attr(NAME) = value`.
-    SetAttr {
-        subject: Expr,
-        attr: Name,
-        value: Expr,
-    },
-    /// `set x.note(NAME) = value`.
-    SetNote {
-        subject: Expr,
-        note: Name,
-        value: Expr,
-    },
-    /// `set x.field = value`.
-    SetField {
-        subject: Expr,
-        field: Name,
-        value: Expr,
-    },
-    Sort {
-        order: Name,
-    },
-    Apply {
-        chain: Name,
-        to: Expr,
-    },
-    Resolve {
-        symbols: Name,
-        graph: Expr,
-        binder: Name,
-        body: Block,
-    },
+/// What comes of a chain step that does not hold, beside the end of the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Refusal {
+    #[default]
+    Keep,
+    /// Its text is a finding as well.
+    Warn,
+    /// The pass fails with its text.
+    Fail,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -538,6 +435,12 @@ pub enum ExprKind {
     Conflicts {
         graph: Expr,
         table: Expr,
+    },
+    /// `conflicts(g, a, b)`: of the groups that the pass tracks.
+    WouldConflict {
+        graph: Expr,
+        first: Expr,
+        second: Expr,
     },
     Counter(Name),
 }

@@ -2,7 +2,7 @@
 
 use super::ast::{
     AttrPlace, AttrType, AttributeRule, ChainStep, Checker, CheckerAction, CheckerForm, Expr, ExprKind, Item,
-    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineStep, Role, SetTerm, Side, Span,
+    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineStep, Refusal, Role, SetTerm, Side, Span,
     Subject, Type, TypeKind, WalkStep,
 };
 use super::build::{Builder, Rule, Tree, child, children, has, only};
@@ -444,13 +444,17 @@ impl Builder {
                     let (name, value) = self.let_in(&inner)?;
                     return Some(ChainStep::Let { name, value });
                 }
-                let inner = child(&step, Rule::require)?;
-                Some(ChainStep::Require {
-                    name: self.name_in(&inner, Rule::name)?,
-                    condition: self.expr_in(&inner, Rule::simple)?,
-                    otherwise: self.clause(&inner, Rule::reason)?,
-                    help: self.clause(&inner, Rule::help)?,
-                })
+                let inner = child(&step, Rule::require).or_else(|| child(&step, Rule::attempt_step))?;
+                let name = self.name_in(&inner, Rule::dotted)?;
+                let refusal = refusal(&inner);
+                let otherwise = self.clause(&inner, Rule::reason)?;
+                let help = self.clause(&inner, Rule::help)?;
+                if inner.as_rule() == Rule::attempt_step {
+                    let body = self.body_in(&inner)?;
+                    return Some(ChainStep::Attempt { name, body, refusal, otherwise, help });
+                }
+                let condition = self.expr_in(&inner, Rule::simple)?;
+                Some(ChainStep::Require { name, condition, refusal, otherwise, help })
             })
             .collect();
         let then = match child(tree, Rule::chain_then) {
@@ -504,4 +508,13 @@ impl Builder {
 /// The level word behind `level`.
 fn only_word<'a>(tree: &Tree<'a>) -> Option<Tree<'a>> {
     tree.clone().into_inner().find(|word| word.as_rule() != Rule::kw_level)
+}
+
+/// The word between `else` and the text of a chain step.
+fn refusal(step: &Tree) -> Refusal {
+    match child(step, Rule::reason).and_then(|reason| child(&reason, Rule::refusal)) {
+        Some(word) if has(&word, Rule::kw_fail) => Refusal::Fail,
+        Some(_) => Refusal::Warn,
+        None => Refusal::Keep,
+    }
 }

@@ -8,6 +8,7 @@
 //! and `complaint` words what the grammar refused, for one statement after the other (`recover`). `print` is the way back.
 
 pub mod ast;
+mod ast_statement;
 mod ast_test;
 mod build;
 mod check;

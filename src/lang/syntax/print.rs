@@ -5,7 +5,7 @@
 
 use super::ast::{
     AttrPlace, AttrType, AttributeRule, Block, ChainStep, Checker, CheckerAction, CheckerForm, Expect,
-    ExpectKind, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, Position, Raw,
+    ExpectKind, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Refusal, Param, Position, Raw,
     Role, SetTerm, Side, Statement, StatementKind, Subject, Test, Text,
 };
 use super::print_expr::{full, names, simple, string, text, tight, ty};
@@ -170,7 +170,7 @@ impl Printer {
             ItemData::Chain { subject: all, steps, then } => {
                 self.braces(&format!("{keyword} {name}{}", subject(Some(all))), |printer| {
                     for step in steps {
-                        printer.line(&chain_step(step));
+                        printer.chain_step(step);
                     }
                     if let Some(then) = then {
                         printer.body("then", then);
@@ -328,6 +328,19 @@ impl Printer {
             }
             StatementKind::Sort { order } => format!("sort with {}", order.text),
             StatementKind::Apply { chain, to } => format!("apply {} to {}", chain.text, simple(to)),
+            StatementKind::Merge { anchor, into } => format!("merge {} into {}", simple(anchor), simple(into)),
+            StatementKind::Attempt { body, otherwise } => return self.attempt(body, otherwise.as_ref()),
+            StatementKind::Sweep { binder, graph, condition: only, body } => {
+                let condition = condition(only.as_ref());
+                return self.body(&format!("sweep {} in {}{condition}", binder.text, simple(graph)), body);
+            }
+            StatementKind::Track { symbols, graph, otherwise } => {
+                let head = format!("track {} in {}", symbols.text, simple(graph));
+                match otherwise {
+                    Some(otherwise) => return self.body(&format!("{head} else"), otherwise),
+                    None => head,
+                }
+            }
             StatementKind::Resolve { symbols, graph, binder, body } => {
                 let head = format!("resolve {} in {} as {}", symbols.text, simple(graph), binder.text);
                 return self.body(&head, body);
@@ -342,6 +355,31 @@ impl Printer {
             self.line(&format!("{word} {} {{", simple(condition)));
             self.indented(body);
         }
+        if let Some(body) = otherwise {
+            self.line("} else {");
+            self.indented(body);
+        }
+        self.line("}");
+    }
+
+    fn chain_step(&mut self, step: &ChainStep) {
+        match step {
+            ChainStep::Let { name, value } => self.line(&format!("let {} = {}", name.text, full(value))),
+            ChainStep::Require { name, condition, refusal, otherwise, help } => {
+                let reasons = reasons(*refusal, otherwise.as_ref(), help.as_ref());
+                self.line(&format!("require {}: {}{reasons}", name.text, simple(condition)));
+            }
+            ChainStep::Attempt { name, body, refusal, otherwise, help } => {
+                self.line(&format!("attempt {} {{", name.text));
+                self.indented(body);
+                self.line(&format!("}}{}", reasons(*refusal, otherwise.as_ref(), help.as_ref())));
+            }
+        }
+    }
+
+    fn attempt(&mut self, body: &Block, otherwise: Option<&Block>) {
+        self.line("attempt {");
+        self.indented(body);
         if let Some(body) = otherwise {
             self.line("} else {");
             self.indented(body);
@@ -458,14 +496,13 @@ fn subject(subject: Option<&Subject>) -> String {
     format!(" for {}{list}{}", param(&subject.param), condition(subject.condition.as_ref()))
 }
 
-fn chain_step(step: &ChainStep) -> String {
-    match step {
-        ChainStep::Let { name, value } => format!("let {} = {}", name.text, full(value)),
-        ChainStep::Require { name, condition, otherwise, help } => {
-            let reasons = format!("{}{}", clause("else", otherwise.as_ref()), clause("help", help.as_ref()));
-            format!("require {}: {}{reasons}", name.text, simple(condition))
-        }
-    }
+fn reasons(refusal: Refusal, otherwise: Option<&Text>, help: Option<&Text>) -> String {
+    let word = match refusal {
+        Refusal::Keep => "else",
+        Refusal::Warn => "else warn",
+        Refusal::Fail => "else fail",
+    };
+    format!("{}{}", clause(word, otherwise), clause("help", help))
 }
 
 fn role(role: &Role) -> String {

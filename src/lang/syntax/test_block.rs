@@ -54,7 +54,7 @@ impl Builder {
             Rule::expect_no => self.presence(&inner.into_inner().nth(1)?, false)?,
             Rule::expect_error => ExpectKind::Error(self.string(&child(&inner, Rule::string)?)),
             Rule::expect_kept => {
-                let step = child(&inner, Rule::by).and_then(|by| self.name_in(&by, Rule::name));
+                let step = child(&inner, Rule::by).and_then(|by| self.name_in(&by, Rule::dotted));
                 ExpectKind::Kept { node: self.node(&inner)?, step }
             }
             Rule::expect_done => ExpectKind::Done { node: self.node(&inner)? },
@@ -69,7 +69,7 @@ impl Builder {
         let position = position_of(&child(tree, Rule::position)?);
         let listed = child(tree, Rule::anchors);
         let anchors = self.anchors(listed.as_ref().unwrap_or(tree))?;
-        let by = child(tree, Rule::by).and_then(|by| self.name_in(&by, Rule::name));
+        let by = child(tree, Rule::by).and_then(|by| self.name_in(&by, Rule::dotted));
         let named = child(tree, Rule::expect_named)
             .and_then(|named| child(&named, Rule::string))
             .map(|string| self.string(&string));
