@@ -440,7 +440,7 @@ impl Cx<'_> {
                     }
                 }
                 ExpectKind::Warn { code, .. } if !self.scope.lint_codes.contains(&code.text) => {
-                    if self.scope.has(Kind::Pass, code.text) || self.scope.has(Kind::Checker, code.text) {
+                    if [Kind::Pass, Kind::Chain, Kind::Checker].iter().any(|kind| self.scope.has(*kind, code.text)) {
                         continue;
                     }
                     let message = format!("no lint has the code `{}`", code.text);
