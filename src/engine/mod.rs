@@ -12,6 +12,7 @@ mod marks;
 mod order;
 mod pairs;
 mod queries;
+mod ranks;
 mod reach;
 mod render;
 mod run;

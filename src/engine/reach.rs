@@ -1,16 +1,21 @@
 //! Answers to `reaches` while a pass runs.
 //!
-//! Promise: exact for the state at the time of the question. The first few questions about a graph are searched; then
-//! an index ([`Reach`]) answers, until an edit changes an edge or a node of that graph. So a pass that only asks is near
-//! linear, and one that edits after each question never pays for an index that it uses once.
+//! Promise: exact for the state at the time of the question. The first few questions are searched. Then a topological
+//! order that follows the edits ([`Ranks`]) bounds the search. Where that is not enough, an index ([`Reach`]) answers,
+//! until an edit changes an edge or a node of that graph. So a pass that only asks is near linear, and one that edits
+//! after each question never pays for an index that it uses once.
 
 use rustc_hash::FxHashMap;
 
+use super::ranks::Ranks;
 use crate::graph::{GraphId, NodeId, Reach, ReachScratch, Snapshot};
 use crate::lang::eval::{EditKind, Machine, reaches};
 
 /// Questions about one graph that are searched before an index is made: about what making one costs.
 const SEARCHED: u32 = 8;
+
+/// Nodes that a search bounded by ranks looks at before the index is made.
+const BOUNDED: usize = 1 << 12;
 
 /// What is known of the graphs of one machine's state.
 #[derive(Default)]
@@ -19,6 +24,9 @@ pub(super) struct ReachIndex {
     /// How much of the machine's log has been looked at.
     seen: usize,
     scratch: ReachScratch,
+    /// Questions so far.
+    asked: u32,
+    ranks: Option<Ranks>,
 }
 
 #[derive(Default)]
@@ -32,7 +40,17 @@ impl ReachIndex {
     pub fn ask(&mut self, machine: &Machine<'_>, before: &Snapshot, from: NodeId, to: NodeId) -> bool {
         self.forget(machine);
         let Some(graph) = machine.state().get_node(from).map(|node| node.graph) else { return false };
+        self.asked = self.asked.saturating_add(1);
         let known = self.graphs.entry(graph).or_default();
+        if let Some(index) = &known.index {
+            return index.reaches(&mut self.scratch, from, to);
+        }
+        if self.asked > SEARCHED {
+            let ranks = self.ranks.get_or_insert_with(|| Ranks::new(machine.snapshot(before).dense()));
+            if let Some(answer) = ranks.reaches(machine, graph, (from, to), BOUNDED) {
+                return answer;
+            }
+        }
         known.asked += 1;
         if known.index.is_none() && known.asked <= SEARCHED {
             return reaches(machine.state(), from, to);
@@ -44,7 +62,18 @@ impl ReachIndex {
     /// Drops what edits since the last question have made wrong.
     fn forget(&mut self, machine: &Machine<'_>) {
         let edits = machine.edits();
-        for record in edits.get(self.seen..).unwrap_or_default() {
+        let new = edits.get(self.seen..).unwrap_or_default();
+        if let Some(ranks) = &mut self.ranks {
+            for record in new {
+                match record.kind {
+                    EditKind::Insert { node, .. } => ranks.add_node(node),
+                    EditKind::Connect { from, to, .. } => ranks.add_edge(machine, from.node, to.node),
+                    EditKind::Link { from, to } => ranks.add_edge(machine, from, to),
+                    _ => {}
+                }
+            }
+        }
+        for record in new {
             // An edge lies in one graph; a node that is gone by now took its edges with it, in its own record.
             let graph = match record.kind {
                 EditKind::Insert { graph, .. } | EditKind::Delete { graph, .. } => Some(graph),

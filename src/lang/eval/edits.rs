@@ -268,7 +268,13 @@ impl Machine<'_> {
         for &gone in &removed {
             let Some(node) = self.edit.get_node(gone).cloned() else { continue };
             let inputs = (0..node.inputs.len() as u32).filter_map(|i| self.edit.producer(gone.input(i)));
-            touched.extend(inputs.map(|output| output.node));
+            let sources: Vec<Output> = inputs.collect();
+            for source in sources {
+                self.recount(source, -1);
+                touched.push(source.node);
+            }
+            (0..node.outputs.len() as u32).for_each(|i| _ = self.degrees.remove(&gone.output(i)));
+            touched.extend(self.edit.control_in(gone).chain(self.edit.control_out(gone)));
             let outputs = (0..node.outputs.len() as u32).flat_map(|i| self.edit.consumers(gone.output(i)));
             touched.extend(outputs.map(|input| input.node));
             if let Some(names) = &mut self.names {
@@ -308,6 +314,10 @@ impl Machine<'_> {
         }
         let before = self.edit.producer(to);
         self.edit.connect(from, to);
+        self.recount(from, 1);
+        if let Some(before) = before {
+            self.recount(before, -1);
+        }
         self.changed([from.node, to.node].into_iter().chain(before.map(|output| output.node)));
         self.record(EditKind::Connect { from, to, before });
         Ok(())
@@ -320,6 +330,7 @@ impl Machine<'_> {
         }
         if let Some(from) = self.edit.producer(to) {
             self.edit.disconnect(to);
+            self.recount(from, -1);
             self.changed([from.node, to.node]);
             self.record(EditKind::Cut { from, to });
         }

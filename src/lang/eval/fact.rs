@@ -155,7 +155,7 @@ impl<'a> Machine<'a> {
             }
             (Fact::OutputReaderCount, Anchor::Out(output)) => {
                 self.see(output.node);
-                return count(self.reader_count(output));
+                return count(self.kept_reader_count(output));
             }
             (Fact::OutputSoleReader, Anchor::Out(output)) => {
                 self.see(output.node);

@@ -58,6 +58,8 @@ pub struct Machine<'a> {
     pub(super) tracked: Option<Box<Tracked>>,
     /// Results of walks that outlive edits; kept while a sweep runs.
     pub(super) lasting: Option<Box<Lasting>>,
+    /// Readers of outputs whose node has changed, where they have been counted.
+    pub(super) degrees: FxHashMap<Output, usize>,
     /// A sweep visits this node alone.
     pub(super) only: Option<NodeId>,
     pub(super) counters: FxHashMap<Sym, i64>,
@@ -114,6 +116,7 @@ impl<'a> Machine<'a> {
             builder: None,
             tracked: None,
             lasting: None,
+            degrees: FxHashMap::default(),
             only: None,
             counters: FxHashMap::default(),
             notes: FxHashMap::default(),
@@ -425,7 +428,26 @@ impl<'a> Machine<'a> {
     pub(super) fn reader_count(&self, output: Output) -> usize {
         match self.flat_readers(output) {
             Some((_, readers)) => readers.len(),
-            None => self.edit.consumers(output).count(),
+            None => match self.degrees.get(&output) {
+                Some(count) => *count,
+                None => self.edit.consumers(output).count(),
+            },
+        }
+    }
+
+    /// The same; a count that had to be made is kept.
+    pub(super) fn kept_reader_count(&mut self, output: Output) -> usize {
+        let count = self.reader_count(output);
+        if self.clean(output.node).is_none() {
+            self.degrees.insert(output, count);
+        }
+        count
+    }
+
+    /// An edge out of an output has come or gone.
+    pub(super) fn recount(&mut self, output: Output, by: isize) {
+        if let Some(count) = self.degrees.get_mut(&output) {
+            *count = count.saturating_add_signed(by);
         }
     }
 
@@ -481,6 +503,7 @@ impl<'a> Machine<'a> {
     pub(super) fn go_back(&mut self, edit: Edit) {
         self.edit = edit;
         self.names = None;
+        self.degrees.clear();
         self.forget_lasting();
         self.lists_changed();
     }
@@ -515,6 +538,7 @@ impl<'a> Machine<'a> {
         let result = change(&mut self.edit);
         self.dense = None;
         self.names = None;
+        self.degrees.clear();
         self.forget_lasting();
         self.lists_changed();
         result

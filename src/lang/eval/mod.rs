@@ -21,6 +21,7 @@ mod host;
 mod lasting;
 mod machine;
 mod memo;
+mod neighbours;
 mod program;
 mod reach;
 mod render;

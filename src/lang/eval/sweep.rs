@@ -14,7 +14,7 @@ use super::code::Code;
 use super::exec::Flow;
 use super::lasting::Lasting;
 use super::{Failure, Machine, Value};
-use crate::graph::{GraphId, NodeId, State};
+use crate::graph::{GraphId, NodeId};
 use crate::lang::hir::{Block, ExprId, Local};
 
 /// Nodes with more predecessors wait until the queue is empty.
@@ -47,13 +47,18 @@ struct Queue {
     flagged: FixedBitSet,
     /// A predecessor that a node was found to wait for.
     waits: FxHashMap<NodeId, NodeId>,
+    /// Neighbours that are being looked at.
+    beside: Vec<NodeId>,
 }
 
 impl Queue {
-    fn new(state: &State, graph: GraphId) -> Queue {
+    fn new(machine: &Machine<'_>, graph: GraphId) -> Queue {
         let mut queue = Queue::default();
-        for node in state.list(graph) {
-            match predecessors(state, node).take(MANY + 1).count() {
+        let mut before = Vec::new();
+        for node in machine.state().list(graph) {
+            before.clear();
+            machine.push_predecessors(node, &mut before);
+            match before.len() {
                 0 => queue.push(node),
                 n if n > MANY => {
                     queue.last.push(node);
@@ -71,17 +76,19 @@ impl Queue {
     }
 
     /// Queues a node that has never been, if all its predecessors have.
-    fn ready(&mut self, state: &State, node: NodeId) {
+    fn ready(&mut self, machine: &Machine<'_>, node: NodeId) {
         if self.seen.contains(node.0 as usize) || self.held.contains(node.0 as usize) {
             return;
         }
         if let Some(&other) = self.waits.get(&node)
             && !self.seen.contains(other.0 as usize)
-            && state.contains(other)
+            && machine.state().contains(other)
         {
             return;
         }
-        match predecessors(state, node).find(|p| !self.seen.contains(p.0 as usize)) {
+        self.beside.clear();
+        machine.push_predecessors(node, &mut self.beside);
+        match self.beside.iter().copied().find(|p| !self.seen.contains(p.0 as usize)) {
             Some(other) => {
                 self.waits.insert(node, other);
             }
@@ -103,11 +110,11 @@ impl Queue {
         }
     }
 
-    fn next(&mut self, state: &State) -> Option<NodeId> {
+    fn next(&mut self, machine: &Machine<'_>) -> Option<NodeId> {
         if self.nodes.is_empty() {
             for node in std::mem::take(&mut self.last) {
                 self.held.set(node.0 as usize, false);
-                self.ready(state, node);
+                self.ready(machine, node);
             }
         }
         if self.nodes.is_empty() {
@@ -121,20 +128,6 @@ impl Queue {
         }
         self.nodes.pop_front()
     }
-}
-
-/// Nodes with an edge into a node: data, then control. A node may come several times.
-fn predecessors(state: &State, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-    let inputs = state.get_node(node).map_or(0, |found| found.inputs.len() as u32);
-    let data = (0..inputs).filter_map(move |index| state.producer(node.input(index))).map(|from| from.node);
-    data.chain(state.control_in(node))
-}
-
-/// Nodes with an edge out of a node, likewise.
-fn successors(state: &State, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-    let outputs = state.get_node(node).map_or(0, |found| found.outputs.len() as u32);
-    let data = (0..outputs).flat_map(move |index| state.consumers(node.output(index))).map(|to| to.node);
-    data.chain(state.control_out(node))
 }
 
 impl Machine<'_> {
@@ -162,10 +155,11 @@ impl Machine<'_> {
             let message = format!("`sweep` meets graphs that are nested more than {DEEPEST} deep");
             return Err(Failure::mechanism("too-deep", message));
         }
-        let mut queue = Queue::new(&self.edit, graph);
+        let mut queue = Queue::new(self, graph);
+        let mut next = Vec::new();
         let mut left = ROUNDS * self.edit.list(graph).count();
         while left > 0
-            && let Some(node) = queue.next(&self.edit)
+            && let Some(node) = queue.next(self)
         {
             queue.lower(node);
             let Some(found) = self.edit.get_node(node) else { continue };
@@ -180,9 +174,10 @@ impl Machine<'_> {
                 self.sweep_one(task, node, &mut queue)?;
             }
             // Also when the node is gone: it has no successors then.
-            let next: Vec<NodeId> = successors(&self.edit, node).collect();
-            for node in next {
-                queue.ready(&self.edit, node);
+            next.clear();
+            self.push_successors(node, &mut next);
+            for &node in &next {
+                queue.ready(self, node);
             }
         }
         Ok(())
@@ -193,15 +188,16 @@ impl Machine<'_> {
         if !self.edit.contains(node) || !self.concerns(task, node)? {
             return Ok(());
         }
-        let before: Vec<NodeId> = predecessors(&self.edit, node).collect();
-        let after: Vec<NodeId> = successors(&self.edit, node).collect();
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        self.push_predecessors(node, &mut before);
+        self.push_successors(node, &mut after);
         self.block(task.code, task.body, task.base)?;
         if !self.edit.contains(node) {
             before.iter().chain(&after).for_each(|&beside| queue.flag(beside));
         }
         // What followed the node may follow another one now.
         for node in after {
-            queue.ready(&self.edit, node);
+            queue.ready(self, node);
         }
         Ok(())
     }
