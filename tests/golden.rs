@@ -78,3 +78,13 @@ fn tensor_move() {
 fn rw_check() {
     all("rw_check");
 }
+
+#[test]
+fn concat_notask() {
+    all("concat_notask");
+}
+
+#[test]
+fn pack_notask() {
+    all("pack_notask");
+}

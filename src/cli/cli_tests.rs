@@ -71,6 +71,8 @@ fn check_draws_findings_and_sums() {
     assert_eq!(
         left.out,
         "\
+pass arrange
+
 conflict[user_out_and_fixed_out]
 
   × c would be overwritten through the user's buffer
@@ -115,7 +117,7 @@ fn a_bad_file_among_good_ones_costs_itself_alone() {
     assert!(left.out.ends_with(
         "summary: 4 graphs, 1 error, 2 failed\n  checker user_out_and_fixed_out       1\n  pass arrange: 1 inserted\n"
     ));
-    assert!(left.out.starts_with("@g.graph\n\nconflict["), "{}", left.out);
+    assert!(left.out.starts_with("@g.graph\n\npass arrange\n\nconflict["), "{}", left.out);
     assert!(left.err.contains("`@missing.graph` cannot be read: no such file or directory"), "{}", left.err);
 }
 

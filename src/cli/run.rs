@@ -20,6 +20,7 @@ use crate::graph::Sym;
 use crate::lang::Level;
 use crate::report::human::{Mood, Paint};
 use crate::report::place::Names;
+use crate::report::summary::count;
 use crate::report::{Complaint, Human, Rules, Style, Summary, human, json};
 
 /// Findings shown to a person who did not ask for more.
@@ -130,8 +131,8 @@ impl<'a> Task<'a> {
 #[derive(Default)]
 struct Report {
     complaints: Vec<Complaint>,
-    /// Drawn, or lines of JSON; no more than the limit.
-    findings: Vec<String>,
+    /// No more findings than the limit.
+    told: Vec<Told>,
     /// Failed passes as lines of JSON.
     failures: String,
     summary: Summary,
@@ -139,6 +140,23 @@ struct Report {
     open_errors: usize,
     written: Option<(PathBuf, Vec<u8>)>,
     edits: String,
+}
+
+/// A finding, drawn or as a line of JSON, or what a step changed without one.
+struct Told {
+    step: Sym,
+    /// That of a finding.
+    level: Option<Level>,
+    text: String,
+}
+
+/// Which of some findings are shown if there is room for so many: the gravest, of equal ones the first.
+fn gravest(levels: impl Iterator<Item = Level>, room: usize) -> Vec<bool> {
+    let mut order: Vec<(usize, Level)> = levels.enumerate().collect();
+    let mut shown = vec![false; order.len()];
+    order.sort_by_key(|(_, level)| std::cmp::Reverse(*level));
+    order.iter().take(room).for_each(|(at, _)| shown[*at] = true);
+    shown
 }
 
 /// What is done with the report of each graph, in the order of the arguments.
@@ -253,8 +271,10 @@ impl Bench<'_> {
         let outcome = engine.run(&loaded.snapshot, &request).map_err(|error| {
             in_file(Complaint::error("run::failed", error.message)).maybe_help(error.help)
         })?;
+        let shown = gravest(outcome.findings().map(|finding| finding.level), self.task.limit);
+        let mut shown = shown.into_iter();
         for step in &outcome.steps {
-            self.findings(step, file, report);
+            self.tell(step, file, &mut shown, report);
         }
         if self.failures(&outcome, file, report) {
             report.summary.add_failed();
@@ -279,26 +299,37 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn findings(&self, step: &StepOutcome, file: &GraphFile, report: &mut Report) {
+    /// Draws the findings of a step that are `shown`, and what it changed without one.
+    fn tell(
+        &self,
+        step: &StepOutcome,
+        file: &GraphFile,
+        shown: &mut impl Iterator<Item = bool>,
+        report: &mut Report,
+    ) {
         let human = Human::new(self.task.style);
         let names = Names::new(&step.after, &step.before);
         for finding in step.findings.iter() {
             let is_answered = self.task.mood == Mood::Done && !finding.edits.is_empty();
             report.open_errors += usize::from(finding.level == Level::Error && !is_answered);
-            if report.findings.len() >= self.task.limit {
-                continue;
-            }
-            if self.task.is_json {
-                report.findings.push(json::finding(finding, self.texts, &step.edits, &file.shown));
+            if !shown.next().unwrap_or(false) {
                 continue;
             }
             let mut text = String::new();
-            let complaint = human::finding(finding, self.texts, names, &step.edits, self.task.mood);
-            // Drawing into memory fails only if an excerpt cannot be read, and spans are clamped.
-            if human.complaint(&mut text, &complaint).is_err() {
-                text = format!("{}: {}\n", complaint.code, complaint.message);
+            if self.task.is_json {
+                text = json::finding(finding, self.texts, &step.edits, &file.shown);
+            } else {
+                let complaint = human::finding(finding, self.texts, names, &step.edits, self.task.mood);
+                // Drawing into memory fails only if an excerpt cannot be read, and spans are clamped.
+                if human.complaint(&mut text, &complaint).is_err() {
+                    text = format!("{}: {}\n", complaint.code, complaint.message);
+                }
             }
-            report.findings.push(text);
+            report.told.push(Told { step: step.pass, level: Some(finding.level), text });
+        }
+        let changes = human::other_changes(step, self.task.mood);
+        if !self.task.is_json && self.task.limit > 0 && !changes.is_empty() {
+            report.told.push(Told { step: step.pass, level: None, text: changes });
         }
     }
 
@@ -338,16 +369,22 @@ impl Sum<'_> {
         desk: &mut Desk<'_, '_>,
         settle: &mut Settle<'_>,
     ) -> Result<(), Stop> {
-        let room = self.task.limit - self.shown;
-        let findings = &report.findings[..report.findings.len().min(room)];
-        if self.many && !desk.is_json() && !findings.is_empty() {
-            let heading = desk.out.paint(Paint::Strong, &file.shown);
-            desk.print(&format!("{heading}\n\n"))?;
+        let levels = report.told.iter().filter_map(|told| told.level);
+        let mut shown = gravest(levels, self.task.limit - self.shown).into_iter();
+        let mut last_step = None;
+        for told in &report.told {
+            if told.level.is_some() {
+                if !shown.next().unwrap_or(false) {
+                    continue;
+                }
+                self.shown += 1;
+            }
+            if !desk.is_json() && last_step != Some(told.step) {
+                self.head(file, last_step.is_none(), told.step, desk)?;
+                last_step = Some(told.step);
+            }
+            desk.print(&told.text)?;
         }
-        for finding in findings {
-            desk.print(finding)?;
-        }
-        self.shown += findings.len();
         for complaint in &report.complaints {
             desk.complain(complaint)?;
         }
@@ -359,6 +396,16 @@ impl Sum<'_> {
         Ok(())
     }
 
+    /// The lines above what a step told.
+    fn head(&self, file: &GraphFile, is_first: bool, step: Sym, desk: &mut Desk<'_, '_>) -> Result<(), Stop> {
+        if self.many && is_first {
+            let heading = desk.out.paint(Paint::Strong, &file.shown);
+            desk.print(&format!("{heading}\n\n"))?;
+        }
+        let heading = desk.out.paint(Paint::Strong, &format!("pass {}", step.as_str()));
+        desk.print(&format!("{heading}\n\n"))
+    }
+
     fn close(self, rules: &Loaded, desk: &mut Desk<'_, '_>) -> Done {
         if desk.is_json() {
             desk.print(&json::summary(&self.total, &rules.texts))?;
@@ -366,7 +413,7 @@ impl Sum<'_> {
             let mut text = String::new();
             let hidden = self.total.findings().saturating_sub(self.shown);
             if hidden > 0 {
-                text = format!("and {hidden} more findings; `--limit N` shows more of them\n\n");
+                text = format!("and {}; `--limit N` shows more of them\n\n", count(hidden, "more finding"));
             }
             self.total.draw(&desk.out, &mut text);
             desk.print(&text)?;

@@ -67,7 +67,7 @@ impl Engine for Fake {
 
     fn diagnostics(&self) -> Vec<RuleDiagnostic> {
         let marked = |(path, text, _): &(String, String, bool)| {
-            let at = text.find("wrong")?;
+            let at = text.find("\nset wrong").map(|at| at + 5)?;
             Some(diagnostic("a wrong word", vec![(path.clone(), at..at + 5)]))
         };
         self.sources.files.iter().filter_map(marked).collect()

@@ -9,6 +9,7 @@
 
 mod acts;
 mod layer;
+mod steps;
 mod tell;
 mod why;
 mod words;

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::graph::{Anchor, NodeId, Snapshot, Sym};
 use crate::lang::Level;
 use crate::lang::syntax::ast::Kind;
@@ -36,7 +38,7 @@ pub struct PlaceRef {
 pub struct Finding {
     pub pass: Sym,
     pub rule: RuleRef,
-    /// Code of a lint; `conflict` for an isolated anchor.
+    /// Code of a lint; `conflict` for what a copy answers; else the pass.
     pub code: Sym,
     pub level: Level,
     /// The reason as the rule gives it.
@@ -48,6 +50,14 @@ pub struct Finding {
     pub also: Vec<(RuleRef, String)>,
     /// Numbers of the edits (in [`StepOutcome::edits`]) that answer the finding.
     pub edits: std::ops::Range<usize>,
+}
+
+impl Finding {
+    /// What a finding says that nothing answers, and of which places.
+    fn remark(&self) -> Option<(&RuleRef, &str, Vec<(NodeId, Option<Anchor>)>)> {
+        let places = || self.places.iter().map(|place| (place.node, place.anchor)).collect();
+        self.edits.is_empty().then(|| (&self.rule, &*self.message, places()))
+    }
 }
 
 /// One change of the graph, as the edit list writes it (`design.md` 7).
@@ -125,6 +135,18 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Adds a step. What a step says word for word as one before it, of the same places, is told once: a check may
+    /// stand twice in a pipeline.
+    pub(super) fn push(&mut self, mut step: StepOutcome) {
+        let said: FxHashSet<_> = self.findings().filter_map(Finding::remark).collect();
+        let is_new = |finding: &&Finding| finding.remark().is_none_or(|remark| !said.contains(&remark));
+        let kept = step.findings.iter().filter(is_new);
+        if kept.clone().count() < step.findings.len() {
+            step.findings = kept.cloned().collect();
+        }
+        self.steps.push(step);
+    }
+
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.steps.iter().flat_map(|step| step.findings.iter())
     }

@@ -23,6 +23,9 @@ use crate::lang::syntax::ast::Kind;
 /// Names longer than this are cut in messages (`layout.md` 12).
 const LONGEST_NAME: usize = 199;
 
+/// The code of what is wrong with a graph and was mended.
+const CONFLICT: &str = "conflict";
+
 /// The outcome of a pass as front ends read it.
 #[salsa::tracked(returns(ref), no_eq)]
 pub fn tell<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>, told: Sym) -> StepOutcome {
@@ -76,9 +79,14 @@ impl<'s> Renderer<'s> {
     /// The outcome of one pass.
     pub fn step(&self, pass: Sym, before: &Snapshot, result: &PassResult) -> StepOutcome {
         let edits = self.edits(pass, result);
-        // Where each record's entry went in the shorter list.
-        let findings =
-            result.drafts.iter().filter_map(|draft| self.finding(pass, draft, result, &edits)).collect();
+        let inserted = (0..).zip(&edits).filter_map(|(at, (_, edit))| match edit.kind {
+            EditEntryKind::Insert { node, .. } => Some((node, at)),
+            _ => None,
+        });
+        let inserted = inserted.collect();
+        let findings = result.drafts.iter();
+        let findings = findings.filter_map(|draft| self.finding(pass, draft, result, (&edits, &inserted)));
+        let findings = findings.collect();
         let failure = result.failure.as_ref().map(|failure| self.failure(pass, failure));
         StepOutcome {
             pass,
@@ -96,7 +104,8 @@ impl<'s> Renderer<'s> {
         pass: Sym,
         draft: &Draft,
         result: &PassResult,
-        edits: &[(usize, EditEntry)],
+        // Each entry with the number of its record; which entry inserted a node.
+        (edits, inserted): (&[(usize, EditEntry)], &FxHashMap<NodeId, usize>),
     ) -> Option<Finding> {
         match draft {
             Draft::Conflict { anchor, by, edits: range } => {
@@ -121,7 +130,7 @@ impl<'s> Renderer<'s> {
                 Some(Finding {
                     pass,
                     rule: voice.rule.clone(),
-                    code: Sym::new("conflict"),
+                    code: Sym::new(CONFLICT),
                     level: voice.level,
                     message: self.reason(*class, verdict),
                     help,
@@ -130,18 +139,19 @@ impl<'s> Renderer<'s> {
                     edits: from..to,
                 })
             }
-            Draft::Report { entry, places, message, help, frame } => {
-                let (code, level) = self.lint(*entry);
+            Draft::Report { entry, places, message, level, help, answer, frame } => {
+                let (code, own_level) = self.code_and_level(pass, *entry);
+                let answer = answer.and_then(|node| inserted.get(&node).copied());
                 Some(Finding {
                     pass,
                     rule: RuleRef { kind: entry.0, name: entry.1 },
-                    code,
-                    level,
+                    code: if answer.is_some() { Sym::new(CONFLICT) } else { code },
+                    level: level.unwrap_or(own_level),
                     message: self.text(*entry, Some(*message), frame, &result.program),
                     help: help.map(|help| self.text(*entry, Some(help), frame, &result.program)),
                     places: places.iter().filter_map(|value| self.value_place(value)).collect(),
                     also: Vec::new(),
-                    edits: 0..0,
+                    edits: answer.map_or(0..0, |at| at..at + 1),
                 })
             }
             Draft::Chain { .. } => None,
@@ -207,7 +217,8 @@ impl<'s> Renderer<'s> {
         }
     }
 
-    fn lint(&self, entry: (Kind, Sym)) -> (Sym, Level) {
+    /// Those of a lint; elsewhere a report goes by the pass.
+    fn code_and_level(&self, pass: Sym, entry: (Kind, Sym)) -> (Sym, Level) {
         match self.entry(entry.0, entry.1).as_deref() {
             Some(Entry::Lint { code, level, .. }) => {
                 let level = match level.as_str() {
@@ -217,7 +228,7 @@ impl<'s> Renderer<'s> {
                 };
                 (*code, level)
             }
-            _ => (entry.1, Level::Warning),
+            _ => (pass, Level::Warning),
         }
     }
 
@@ -295,6 +306,11 @@ impl<'s> Renderer<'s> {
     /// For each record the rule whose finding it answers.
     fn rule_of_edits(&self, pass: Sym, result: &PassResult) -> Vec<Sym> {
         let mut rules = vec![pass; result.edits.len()];
+        let inserted = result.edits.iter().enumerate().filter_map(|(at, record)| match record.kind {
+            EditKind::Insert { node, .. } => Some((node, at)),
+            _ => None,
+        });
+        let inserted: FxHashMap<NodeId, usize> = inserted.collect();
         for draft in result.drafts.iter() {
             let (name, range) = match draft {
                 Draft::Conflict { by, edits, .. } => match by.first() {
@@ -302,6 +318,10 @@ impl<'s> Renderer<'s> {
                     None => continue,
                 },
                 Draft::Chain { chain, edits, .. } => (*chain, edits),
+                Draft::Report { entry: (_, name), answer: Some(answer), .. } => {
+                    let Some(at) = inserted.get(answer) else { continue };
+                    (*name, &(*at..at + 1))
+                }
                 Draft::Report { .. } => continue,
             };
             // A pass that failed has findings, but its edits are gone.

@@ -20,6 +20,7 @@ use super::search::{GroupVerdict, Search, Verdict};
 use super::trial::{self, Judge};
 use crate::db::{Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labels};
+use crate::lang::Level;
 use crate::lang::eval::{
     ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, HostMark, Machine, Program, Report,
     Subject, Value,
@@ -37,7 +38,9 @@ pub enum Draft {
         entry: (Kind, Sym),
         places: Vec<Value>,
         message: TextId,
+        level: Option<Level>,
         help: Option<TextId>,
+        answer: Option<NodeId>,
         frame: Arc<[Value]>,
     },
     /// A chain that stopped on a node, or ran to its end (`step` is none).
@@ -47,10 +50,17 @@ pub enum Draft {
 /// Where a chain stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChainStop {
+    /// Whose step it is: the chain's, or that of `steps` that it uses.
+    pub entry: (Kind, Sym),
+    /// The requirement's condition in that entry.
+    pub condition: ExprId,
     pub name: Sym,
     pub otherwise: Option<TextId>,
     pub help: Option<TextId>,
+    /// The frame of the requirement.
     pub frame: Arc<[Value]>,
+    /// The elements of the loops around it, the outermost first.
+    pub elements: Arc<[Value]>,
 }
 
 /// One `resolve` of a pass: what the layer looked at, so that it can be looked at again.
@@ -322,8 +332,8 @@ impl<'db> Engine<'db> {
 
     fn report(&self, program: &Program, report: Report) {
         let Some(entry) = program.key(report.entry) else { return };
-        let Report { places, message, help, frame, .. } = report;
-        self.drafts.borrow_mut().push(Draft::Report { entry, places, message, help, frame });
+        let Report { places, message, level, help, answer, frame, .. } = report;
+        self.drafts.borrow_mut().push(Draft::Report { entry, places, message, level, help, answer, frame });
     }
 
     /// Hands a query's failure to the pass: its program is another one, so it is kept aside.
@@ -461,13 +471,24 @@ impl Host for Engine<'_> {
         let step = match machine.run_chain(chain, node)? {
             ChainEnd::Elsewhere => return Ok(()),
             ChainEnd::Done => None,
-            ChainEnd::Kept { name, end: StepEnd { refusal, otherwise, help }, frame, .. } => {
+            ChainEnd::Kept(kept) => {
+                let StepEnd { refusal, otherwise, help } = kept.end;
+                let entry = machine.program().key(kept.entry).unwrap_or((Kind::Chain, chain));
                 if let (Refusal::Warn, Some(message)) = (refusal, otherwise) {
-                    let (entry, places) = ((Kind::Chain, chain), vec![Value::Node(node)]);
-                    let report = Draft::Report { entry, places, message, help, frame: frame.clone() };
-                    self.drafts.borrow_mut().push(report);
+                    let (places, frame) = (vec![Value::Node(node)], kept.frame.clone());
+                    let (entry, level, answer) = (kept.entry, None, None);
+                    let report = Report { entry, places, message, level, help, answer, frame };
+                    self.report(machine.program(), report);
                 }
-                Some(ChainStop { name, otherwise, help, frame })
+                Some(ChainStop {
+                    entry,
+                    condition: kept.condition,
+                    name: kept.name,
+                    otherwise,
+                    help,
+                    frame: kept.frame,
+                    elements: kept.elements.into(),
+                })
             }
         };
         let edits = start..machine.edits().len();

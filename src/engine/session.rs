@@ -114,9 +114,7 @@ type Options = (BTreeMap<String, String>, BTreeMap<String, String>);
 pub(super) struct Step {
     pub kind: Kind,
     pub name: Sym,
-    /// The first step of a pipeline: counters start anew.
-    pub fresh: bool,
-    /// The name under which the step's results are told: the pipeline it is part of, or its own.
+    /// The name under which the step's results are told: that of the pass it is part of, or its own.
     pub told: Sym,
     /// The number of the step that is next if this one fails; `None`: the run ends.
     pub resume: Option<usize>,
@@ -304,9 +302,6 @@ impl Session {
         let mut number = 0;
         while let Some(&step) = steps.get(number) {
             number += 1;
-            if step.fresh {
-                counters.clear();
-            }
             let at = At::new(&self.db, outcome.after.clone());
             let (graph, node) = (request.graph, request.node);
             let run = PassRun::new(&self.db, at, step.kind, step.name, graph, node, counters);
@@ -315,7 +310,7 @@ impl Session {
             see(step, &outcome.after, result);
             counters = result.counters.clone();
             outcome.after = told.after.clone();
-            outcome.steps.push(StepOutcome { tolerated: step.resume.is_some(), ..told.clone() });
+            outcome.push(StepOutcome { tolerated: step.resume.is_some(), ..told.clone() });
             if told.failure.is_some() {
                 number = step.resume.unwrap_or(steps.len());
             }
@@ -327,7 +322,7 @@ impl Session {
     pub(super) fn steps(&self, request: &Request) -> Result<Vec<Step>, RunError> {
         let order =
             if request.sort { db::live(&self.db, self.rules).names(Kind::Order).next() } else { None };
-        let sort = order.map(|name| Step { kind: Kind::Order, name, fresh: true, told: name, resume: None });
+        let sort = order.map(|name| Step { kind: Kind::Order, name, told: name, resume: None });
         self.flatten(sort, &request.steps)
     }
 
@@ -357,40 +352,28 @@ impl Session {
         if let Some(kind) =
             [Kind::Pass, Kind::Chain, Kind::Lint, Kind::Order].into_iter().find(|&kind| has(kind))
         {
-            let told_as = told.unwrap_or(name);
-            steps.push(Step { kind, name, fresh: told.is_none(), told: told_as, resume: None });
+            steps.push(Step { kind, name, told: told.unwrap_or(name), resume: None });
             return Ok(());
         }
         // The keyword stands for all lints.
         if !has(Kind::Pipeline) && name == crate::lang::syntax::print::keyword(Kind::Lint) {
             let lints = live.names(Kind::Lint);
-            let step = |name| Step { kind: Kind::Lint, name, fresh: false, told: name, resume: None };
+            let step = |name| Step { kind: Kind::Lint, name, told: told.unwrap_or(name), resume: None };
             steps.extend(lints.map(step));
             return Ok(());
         }
         if !has(Kind::Pipeline) {
             return Err(RunError::UnknownPass { name, known: self.runnable() });
         }
-        let first = steps.len();
-        let inside = self.pipeline(name);
-        let only_leaves = inside.iter().all(|(n, _)| live.keys(Kind::Pipeline, *n).is_empty());
+        let (as_pass, inside) = self.pipeline(name);
+        let told = told.or(as_pass.then_some(name));
         for (inner, tolerant) in inside {
-            // A pipeline of pipelines tells the inner names.
-            let leaf = live.keys(Kind::Pipeline, inner).is_empty();
             let start = steps.len();
-            self.expand(
-                inner,
-                if leaf && only_leaves && depth > 0 { Some(name) } else { None },
-                steps,
-                depth + 1,
-            )?;
+            self.expand(inner, told, steps, depth + 1)?;
             let end = steps.len();
             for step in steps.iter_mut().skip(start).filter(|_| tolerant) {
                 step.resume.get_or_insert(end);
             }
-        }
-        if let Some(step) = steps.get_mut(first) {
-            step.fresh = true;
         }
         Ok(())
     }
@@ -408,25 +391,26 @@ impl Session {
         live.names(Kind::Pipeline).find(|name| !inner.contains(name))
     }
 
-    /// The steps of a pipeline whose conditions hold, and whether each may fail.
-    fn pipeline(&self, name: Sym) -> Vec<(Sym, bool)> {
+    /// Whether a pipeline is told as one pass; its steps whose conditions hold, and whether each may fail.
+    fn pipeline(&self, name: Sym) -> (bool, Vec<(Sym, bool)>) {
+        let nothing = (false, Vec::new());
         let linked = db::program(&self.db, self.rules, Roots::of(&self.db, [(Kind::Pipeline, name)]));
-        let Some(id) = linked.0.entry(Kind::Pipeline, name) else { return Vec::new() };
+        let Some(id) = linked.0.entry(Kind::Pipeline, name) else { return nothing };
         let Some(hir) = db::entry(&self.db, self.rules, EntryName::new(&self.db, Kind::Pipeline, name))
         else {
-            return Vec::new();
+            return nothing;
         };
-        let Entry::Pipeline { steps, .. } = &*hir else { return Vec::new() };
+        let Entry::Pipeline { steps, as_pass, .. } = &*hir else { return nothing };
         let empty = crate::graph::Builder::default().finish();
         let mut machine = Machine::over(&linked.0, &NoHost, &empty, GraphId::ROOT);
         machine.set_tally(self.db.tally());
         if let Some(tally) = self.db.tally() {
             tally.reach((Kind::Pipeline, name));
         }
-        steps
+        let runs = steps
             .iter()
             .filter(|step| step.when.is_none_or(|c| machine.test(id, c, &[]).unwrap_or(false)))
-            .map(|step| (step.name, step.tolerant))
-            .collect()
+            .map(|step| (step.name, step.tolerant));
+        (*as_pass, runs.collect())
     }
 }

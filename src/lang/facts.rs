@@ -80,6 +80,7 @@ facts! {
     NodeOutput: Node."output"(Int) -> OptOutput, "the data output at an index";
     NodeSubgraphs: Node."subgraphs"() -> Graphs, "the subgraph instances in instance order";
     NodeHasSubgraph: Node."has_subgraph"() -> Bool, "the node owns at least one subgraph";
+    NodeNamesSubgraph: Node."names_subgraph"() -> Bool, "the node owns a subgraph, or the file says so and does not hold it";
     NodeControlIn: Node."control_in"() -> Nodes, "control predecessors in edge order";
     NodeControlOut: Node."control_out"() -> Nodes, "control successors in edge order";
     NodeHasControl: Node."has_control_to"(Node) -> Bool, "a control edge leads to that node";
@@ -169,6 +170,7 @@ facts! {
     IntAbs: Int."abs"() -> Int, "the absolute value";
     IntMin: Int."min"(Int) -> Int, "the smaller of two";
     IntMax: Int."max"(Int) -> Int, "the larger of two";
+    IntBits: Int."bits"(Int, Int) -> Int, "the number that so many bits make, from a position on, the lowest bit being 0: `x.bits(8, 16)`";
 }
 
 impl FactTy {

@@ -59,6 +59,8 @@ pub enum Const {
         variant: u16,
     },
     Mark(Sym),
+    /// In a table.
+    List(Box<[Const]>),
 }
 
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -354,6 +356,12 @@ pub enum Entry {
     },
     Chain(Box<Chain>),
     /// {params}
+    Steps {
+        body: Body,
+        params: u32,
+        steps: Vec<ChainStep>,
+    },
+    /// {params}
     Action {
         body: Body,
         params: u32,
@@ -385,6 +393,8 @@ pub enum Entry {
     Pipeline {
         body: Body,
         steps: Vec<PipelineStep>,
+        /// What its steps do is told as one pass of its name.
+        as_pass: bool,
     },
     /// Conditions of `expect that`, in order: {root}. The rest of a test is read from its syntax tree.
     Test {
@@ -444,10 +454,32 @@ pub struct Chain {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChainStep {
-    Let { local: Local, value: ExprId },
-    Require { name: Sym, condition: ExprId, end: StepEnd },
+    Let {
+        local: Local,
+        value: ExprId,
+    },
+    Require {
+        name: Sym,
+        condition: ExprId,
+        end: StepEnd,
+    },
     /// Edits that are undone if one of them fails.
-    Attempt { name: Sym, body: Block, end: StepEnd },
+    Attempt {
+        name: Sym,
+        body: Block,
+        end: StepEnd,
+    },
+    For {
+        local: Local,
+        list: ExprId,
+        steps: Vec<ChainStep>,
+    },
+    /// The steps of a `steps` entry, in a frame of their own.
+    Use {
+        group: Sym,
+        args: Box<[ExprId]>,
+        when: Option<ExprId>,
+    },
 }
 
 /// What comes of a chain step that does not hold.
@@ -518,6 +550,7 @@ impl Entry {
             Entry::Chain(chain) => &chain.body,
             Entry::Fn { body, .. }
             | Entry::Walk { body, .. }
+            | Entry::Steps { body, .. }
             | Entry::Symbols { body, .. }
             | Entry::DefaultAlways { body, .. }
             | Entry::Skip { body, .. }

@@ -12,7 +12,9 @@ use super::complaint::{Below, Complaint, Excerpt, Mark};
 use super::place::{Names, edit_anchor};
 use super::rules::{Rules, find_word, rule_title};
 use super::summary::count;
-use crate::engine::outcome::{EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
+use crate::engine::outcome::{
+    EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef, StepOutcome,
+};
 use crate::graph::Sym;
 use crate::lang::Level;
 use crate::lang::syntax::ast::Kind;
@@ -40,6 +42,9 @@ const LABEL_LINES: usize = 4;
 const PLACES_SHOWN: usize = 12;
 /// Edits of one finding that are spelled out.
 const EDITS_SHOWN: usize = 4;
+
+/// Changes without a finding that are spelled out for a step.
+const CHANGES_SHOWN: usize = 8;
 
 /// Draws complaints.
 pub struct Human {
@@ -110,7 +115,7 @@ pub enum Paint {
 /// The code of a finding: `conflict[RULE]`.
 pub fn finding_code(code: Sym, rule: &RuleRef) -> String {
     let name = match rule.kind {
-        Kind::Checker | Kind::Lint | Kind::Chain | Kind::Pass => rule.name.as_str().to_owned(),
+        Kind::Checker | Kind::Lint | Kind::Chain | Kind::Pass | Kind::Action => rule.name.as_str().to_owned(),
         _ => rule_title(rule),
     };
     format!("{}[{name}]", code.as_str())
@@ -199,6 +204,30 @@ fn role_marks(text: &str, places: &[PlaceRef], described: &[String], shown: &mut
         marks.push(Mark { span: 0..first_line.len(), text: "by this rule".to_owned() });
     }
     marks
+}
+
+/// Nodes that a step inserted or deleted, if no finding of it says so; with an empty line behind them.
+pub fn other_changes(step: &StepOutcome, mood: Mood) -> String {
+    let mut is_told = vec![false; step.edits.len()];
+    for finding in step.findings.iter() {
+        if let Some(told) = is_told.get_mut(finding.edits.clone()) {
+            told.fill(true);
+        }
+    }
+    let is_node =
+        |edit: &EditEntry| matches!(edit.kind, EditEntryKind::Insert { .. } | EditEntryKind::Delete { .. });
+    let edits = step.edits.iter().zip(is_told).filter(|(edit, told)| !told && is_node(edit));
+    let mut lines: Vec<String> =
+        edits.map(|(edit, _)| format!("  {}\n", edit_sentence(edit, mood))).collect();
+    if lines.len() > CHANGES_SHOWN {
+        let more = lines.len() - CHANGES_SHOWN;
+        lines.truncate(CHANGES_SHOWN);
+        lines.push(format!("  and {} of nodes\n", count(more, "more change")));
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    lines.concat() + "\n"
 }
 
 /// One edit as a sentence.

@@ -56,7 +56,7 @@ pub fn rule_title(rule: &RuleRef) -> String {
 }
 
 /// Every kind of entry with the word that declares it, in the order of the language's reference.
-pub const KINDS: [(Kind, &str); 23] = [
+pub const KINDS: [(Kind, &str); 24] = [
     (Kind::Set, "set"),
     (Kind::Table, "table"),
     (Kind::Attr, "attr"),
@@ -74,6 +74,7 @@ pub const KINDS: [(Kind, &str); 23] = [
     (Kind::Checker, "checker"),
     (Kind::Matrix, "matrix"),
     (Kind::Chain, "chain"),
+    (Kind::Steps, "steps"),
     (Kind::Action, "action"),
     (Kind::Pass, "pass"),
     (Kind::Lint, "lint"),

@@ -2,6 +2,7 @@
 
 use super::acts::{Met, Wanted};
 use super::layer::Looked;
+use super::steps::Steps;
 use super::why::{Frame, Why};
 use super::words::Words;
 use super::{
@@ -10,15 +11,15 @@ use super::{
 use crate::engine::outcome::{PassFailure, RuleRef};
 use crate::engine::queries::At;
 use crate::engine::render::Renderer;
-use crate::engine::run::{Draft, PassResult, PassRun, Resolved, run_pass};
+use crate::engine::run::{ChainStop, Draft, PassResult, PassRun, Resolved, run_pass};
 use crate::engine::session::{Request, RunError, Session, Step};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, State};
 use crate::lang::eval::{EditKind, EditRecord, Machine, NoHost, Value};
-use crate::lang::hir::{Block, ChainStep, Entry, Expr, Local, Statement};
+use crate::lang::hir::{Block, Entry, Expr, Local, Statement};
 use crate::lang::syntax::ast::Kind;
 
 /// How deep functions are opened where a pass left a conflict alone, and in a requirement.
-const DEEP: u32 = 4;
+pub(super) const DEEP: u32 = 4;
 
 /// One step of the run with what it started from.
 struct Stage<'s> {
@@ -49,9 +50,6 @@ impl Session {
         let mut number = 0;
         while let Some(&step) = steps.get(number) {
             number += 1;
-            if step.fresh {
-                counters.clear();
-            }
             let at = At::new(&self.db, before.clone());
             let (graph, node) = (request.graph, request.node);
             let run = PassRun::new(&self.db, at, step.kind, step.name, graph, node, counters);
@@ -253,12 +251,11 @@ impl<'s> Teller<'s> {
                 {
                     let rule = RuleRef { kind: Kind::Chain, name: *chain };
                     // Chains run one node after the other: what an earlier node changed is not in `before`.
-                    let requirements =
-                        self.requirements(stage, &rule, node, step.as_ref().map(|stop| stop.name));
+                    let requirements = self.requirements(stage, &rule, node, step.as_ref());
                     let outcome = match step {
                         Some(stop) => {
                             let why = self.renderer(&stage.before).text(
-                                (rule.kind, rule.name),
+                                stop.entry,
                                 stop.otherwise,
                                 &stop.frame,
                                 &stage.result.program,
@@ -287,40 +284,21 @@ impl<'s> Teller<'s> {
         stage: &Stage<'_>,
         rule: &RuleRef,
         node: NodeId,
-        failed: Option<crate::graph::Sym>,
+        stop: Option<&ChainStop>,
     ) -> Vec<RequirementStory> {
         let linked = &stage.result.program;
         let Some(entry) = linked.0.entry(rule.kind, rule.name) else { return Vec::new() };
         let Some(Entry::Chain(chain)) = linked.0.hir(entry).map(|hir| &**hir) else { return Vec::new() };
-        let mut machine = Machine::over(&linked.0, &NoHost, &stage.before, self.root);
         let words = Words { db: &self.session.db, rules: self.session.rules };
-        let mut frame = Frame::new(entry, &[Value::Graph(self.root), Value::Node(node)]);
-        let mut stories = Vec::new();
-        for step in &chain.steps {
-            match *step {
-                ChainStep::Let { local, value } => {
-                    let value = Why::new(&mut machine, words, DEEP).value(&frame, value);
-                    frame.bind(local, value);
-                }
-                ChainStep::Attempt { name, .. } => {
-                    let holds = failed != Some(name);
-                    stories.push(RequirementStory { name, holds, steps: Vec::new() });
-                    if !holds {
-                        break;
-                    }
-                }
-                ChainStep::Require { name, condition, .. } => {
-                    let holds = failed != Some(name);
-                    let mut why = Why::new(&mut machine, words, DEEP);
-                    why.why(&mut frame, condition, 0);
-                    stories.push(RequirementStory { name, holds, steps: why.steps });
-                    if !holds {
-                        break;
-                    }
-                }
-            }
-        }
-        stories
+        let mut steps = Steps {
+            machine: Machine::over(&linked.0, &NoHost, &stage.before, self.root),
+            words,
+            stop,
+            elements: stop.map_or(&[], |stop| &stop.elements),
+            stories: Vec::new(),
+        };
+        steps.tell(&mut Frame::new(entry, &[Value::Graph(self.root), Value::Node(node)]), &chain.steps);
+        steps.stories
     }
 }
 

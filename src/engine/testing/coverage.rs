@@ -26,7 +26,7 @@ pub struct CoverageRow {
 }
 
 /// Kinds whose entries do something.
-const COVERED: [Kind; 16] = [
+const COVERED: [Kind; 17] = [
     Kind::Fn,
     Kind::Walk,
     Kind::Symbols,
@@ -38,6 +38,7 @@ const COVERED: [Kind; 16] = [
     Kind::Checker,
     Kind::Matrix,
     Kind::Chain,
+    Kind::Steps,
     Kind::Action,
     Kind::Pass,
     Kind::Lint,
@@ -185,14 +186,12 @@ fn branches(entry: &Entry, lowered: &Lowered) -> Vec<Branch> {
         Entry::Chain(chain) => {
             body = Some(&chain.body);
             chain.subject.condition.into_iter().for_each(&mut both);
-            for step in &chain.steps {
-                match step {
-                    ChainStep::Let { .. } => {}
-                    ChainStep::Require { condition, .. } => both(*condition),
-                    ChainStep::Attempt { body, .. } => conditions(body, &mut both),
-                }
-            }
+            requirements(&chain.steps, &mut both);
             conditions(&chain.then, &mut both);
+        }
+        Entry::Steps { body: own, steps, .. } => {
+            body = Some(own);
+            requirements(steps, &mut both);
         }
         Entry::Pass { subject, body: own, block, .. } | Entry::Lint { subject, body: own, block, .. } => {
             body = Some(own);
@@ -207,7 +206,7 @@ fn branches(entry: &Entry, lowered: &Lowered) -> Vec<Branch> {
             body = Some(own);
             first.iter().chain(ignore).copied().for_each(&mut both);
         }
-        Entry::Pipeline { body: own, steps } => {
+        Entry::Pipeline { body: own, steps, .. } => {
             body = Some(own);
             steps.iter().filter_map(|step| step.when).for_each(&mut both);
         }
@@ -253,6 +252,19 @@ fn branches(entry: &Entry, lowered: &Lowered) -> Vec<Branch> {
         }
     }
     all
+}
+
+/// The conditions of the steps of a chain.
+fn requirements(steps: &[ChainStep], found: &mut impl FnMut(ExprId)) {
+    for step in steps {
+        match step {
+            ChainStep::Let { .. } => {}
+            ChainStep::Require { condition, .. } => found(*condition),
+            ChainStep::Attempt { body, .. } => conditions(body, found),
+            ChainStep::For { steps, .. } => requirements(steps, found),
+            ChainStep::Use { when, .. } => when.iter().copied().for_each(&mut *found),
+        }
+    }
 }
 
 /// The conditions of the `if` statements of a block.

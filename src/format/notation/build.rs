@@ -9,7 +9,7 @@ use super::fields::{
     GRAPH_FIELDS, MODEL_FIELDS, NODE_FIELDS, Refused, set_graph_field, set_model_field, set_node_field,
 };
 use super::syntax::{Entry, EntryValue, Name, NodeItem, Part, Reader, Slot, Subgraph, Target};
-use super::{Complaint, DEFAULT_LAYOUT, UNCONNECTED_LAYOUT, codes, names, scan};
+use super::{Complaint, DEFAULT_LAYOUT, UNCONNECTED_LAYOUT, codes, names, origin, scan};
 use crate::graph::{
     AttrValue, Attrs, Builder, Extra, GraphId, GraphInfo, ModelInfo, Node, NodeDetail, NodeId, Port, Ports,
     Snapshot, Sym, TensorDesc,
@@ -276,7 +276,12 @@ impl Build<'_> {
     fn described(&mut self, base: Arc<TensorDesc>, entries: Option<PortEntries>) -> Arc<TensorDesc> {
         let Some(entries) = entries else { return base };
         let mut desc = entries.whole.unwrap_or_else(|| (*base).clone());
-        desc.attrs = Attrs::from_entries(entries.attrs);
+        if desc.attrs.entries().is_empty() {
+            desc.attrs = Attrs::from_entries(entries.attrs);
+        } else {
+            desc.attrs =
+                entries.attrs.into_iter().fold(desc.attrs, |attrs, (key, value)| attrs.with(key, value));
+        }
         for (field, value, span) in entries.fields {
             self.reader.set_desc_field(&mut desc, &field, &value, span);
         }
@@ -410,12 +415,15 @@ pub(super) fn unconnected() -> Arc<TensorDesc> {
     Arc::new(TensorDesc { shape: Some([].into()), layout, ..TensorDesc::default() })
 }
 
-/// Type, shape and format alone: what an input takes from its producer.
+/// Type, shape and format alone, and those of the model: what an input takes from its producer.
 pub(super) fn plain(desc: &Arc<TensorDesc>) -> Arc<TensorDesc> {
+    let attrs = origin::of(desc)
+        .map_or_else(Attrs::default, |(dims, format)| origin::set(&Attrs::default(), dims, format));
     let plain = TensorDesc {
         dtype: desc.dtype,
         shape: desc.shape.clone(),
         layout: desc.layout,
+        attrs,
         ..TensorDesc::default()
     };
     if plain == **desc { desc.clone() } else { Arc::new(plain) }

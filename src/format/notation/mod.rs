@@ -30,6 +30,7 @@
 mod build;
 mod fields;
 mod names;
+mod origin;
 mod print;
 mod scan;
 mod syntax;

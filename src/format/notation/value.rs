@@ -7,7 +7,7 @@ use pest::iterators::Pair;
 
 use super::fields::{DESC_FIELDS, Refused, set_desc_field};
 use super::syntax::{Reader, Rule, Target, inner_pair};
-use super::{codes, names};
+use super::{codes, names, origin};
 use crate::graph::{
     AttrValue, Attrs, Bytes, Extra, ListItems, ListValue, NamedAttrs, OpaqueGraph, Sym, Tensor, TensorDesc,
 };
@@ -277,29 +277,44 @@ impl Reader<'_> {
                     };
                     desc.dtype = dtype;
                 }
-                Rule::shape => {
-                    let mut dims = Vec::new();
-                    for dim in part.into_inner() {
-                        if dim.as_rule() == Rule::unknown_rank {
-                            dims.push(-2);
-                        } else if let Some(AttrValue::Int(extent)) = self.number(&dim) {
-                            dims.push(extent);
-                        } else {
-                            return None;
+                Rule::shape => desc.shape = Some(self.dims(part)?.into()),
+                Rule::origin => {
+                    let (mut dims, mut format) = (Vec::new(), Sym::new(super::DEFAULT_LAYOUT));
+                    for part in part.into_inner() {
+                        match part.as_rule() {
+                            Rule::shape => dims = self.dims(part)?,
+                            Rule::layout => format = self.layout(&part)?,
+                            _ => {}
                         }
                     }
-                    desc.shape = Some(dims.into());
+                    desc.attrs = origin::set(&desc.attrs, &dims, format.as_str());
                 }
-                _ => {
-                    let quoted = part.clone().into_inner().find(|p| p.as_rule() == Rule::string);
-                    desc.layout = match quoted {
-                        Some(string) => Sym::new(&self.text(&string)?),
-                        None => Sym::new(part.as_str()),
-                    };
-                }
+                _ => desc.layout = self.layout(&part)?,
             }
         }
         Some(desc)
+    }
+
+    fn dims(&mut self, pair: Pair<'_, Rule>) -> Option<Vec<i64>> {
+        let mut dims = Vec::new();
+        for dim in pair.into_inner() {
+            if dim.as_rule() == Rule::unknown_rank {
+                dims.push(-2);
+            } else if let Some(AttrValue::Int(extent)) = self.number(&dim) {
+                dims.push(extent);
+            } else {
+                return None;
+            }
+        }
+        Some(dims)
+    }
+
+    fn layout(&mut self, pair: &Pair<'_, Rule>) -> Option<Sym> {
+        let quoted = pair.clone().into_inner().find(|p| p.as_rule() == Rule::string);
+        Some(match quoted {
+            Some(string) => Sym::new(&self.text(&string)?),
+            None => Sym::new(pair.as_str()),
+        })
     }
 
     fn bytes(&mut self, pair: Pair<'_, Rule>) -> Option<Bytes> {

@@ -21,6 +21,8 @@ fn identity(constant: &Const) -> (u8, u64, Sym) {
         Const::Str(text) => (4, 0, text),
         Const::Enum { ty, variant } => (5, variant.into(), ty),
         Const::Mark(mark) => (6, 0, mark),
+        // No key is a list.
+        Const::List(_) => (7, 0, Sym::default()),
     }
 }
 
@@ -81,7 +83,7 @@ impl Cx<'_> {
         let mut lowered: Vec<(Const, Const)> = Vec::new();
         let mut seen = FxHashSet::default();
         for (row_key, row_value) in rows {
-            let made = (self.table_word(row_key, &key), self.table_word(row_value, &value));
+            let made = (self.table_word(row_key, &key), self.table_value(row_value, &value));
             let (Some(row_key_value), Some(row_value)) = made else { continue };
             if !seen.insert(identity(&row_key_value)) {
                 let message = "this key is there twice";
@@ -90,6 +92,18 @@ impl Cx<'_> {
             lowered.push((row_key_value, row_value));
         }
         Entry::Table { rows: lowered }
+    }
+
+    /// What a row gives: a constant, or a list of them.
+    fn table_value(&mut self, expr: &ast::Expr, ty: &Ty) -> Option<Const> {
+        match (&*expr.kind, ty) {
+            (ExprKind::List(elements), Ty::List(element)) => {
+                let items: Vec<Option<Const>> =
+                    elements.iter().map(|value| self.table_value(value, element)).collect();
+                Some(Const::List(items.into_iter().collect::<Option<_>>()?))
+            }
+            _ => self.table_word(expr, ty),
+        }
     }
 
     /// In a table a bare word may also stand for a string.

@@ -7,9 +7,7 @@ use super::scope::keyword;
 use super::types::{fits, show};
 use crate::graph::Sym;
 use crate::lang::diagnostic::{Level, did_you_mean};
-use crate::lang::hir::{
-    Chain, ChainStep, Checker, CheckerAction, CheckerForm, Entry, StepEnd, Subject, Ty,
-};
+use crate::lang::hir::{Checker, CheckerAction, CheckerForm, Entry, Subject, Ty};
 use crate::lang::syntax::ast::{self, AttributeRule, ExpectKind, Item, ItemData, Kind, Modifier, Name, Side};
 use crate::lang::{Diagnostic, hir};
 
@@ -72,6 +70,7 @@ impl Cx<'_> {
                 self.matrix(item.name, rows, columns, result, header, cells)
             }
             ItemData::Chain { subject, steps, then } => Some(self.chain(subject, steps, then.as_ref())),
+            ItemData::Steps { params, steps } => Some(self.steps_item(params, steps)),
             ItemData::Action { params, result, body } => Some(self.action(params, result.as_ref(), body)),
             ItemData::Pass { subject, repeats, body } => {
                 let (subject, block) = self.graph_body(subject.as_ref(), body);
@@ -94,13 +93,13 @@ impl Cx<'_> {
                 let ty = self.ty(ty);
                 Some(Entry::Note { ty, places: places.iter().map(|(place, _)| *place).collect() })
             }
-            ItemData::Pipeline { steps } => Some(self.pipeline(steps)),
+            ItemData::Pipeline { steps, as_pass } => Some(self.pipeline(steps, *as_pass)),
             ItemData::Test(test) => Some(self.test(test)),
             ItemData::Removed { .. } => None,
         }
     }
 
-    fn take_body(&mut self) -> hir::Body {
+    pub fn take_body(&mut self) -> hir::Body {
         let mut body = std::mem::take(&mut self.body);
         body.locals = body.locals.max(self.next);
         // A text runs in a copy of the frame.
@@ -134,7 +133,7 @@ impl Cx<'_> {
         Entry::Fn { body: self.take_body(), value, params: params.len() as u32, result }
     }
 
-    fn params(&mut self, params: &[ast::Param]) {
+    pub fn params(&mut self, params: &[ast::Param]) {
         for param in params {
             let ty = self.ty(&param.ty);
             self.declare(param.name, ty, "parameter");
@@ -208,7 +207,7 @@ impl Cx<'_> {
     }
 
     /// `error`, `warn` or `note`.
-    fn level(&mut self, name: Option<Name>) -> Level {
+    pub(super) fn level(&mut self, name: Option<Name>) -> Level {
         let Some(name) = name else { return Level::Error };
         match name.text.as_str() {
             "error" => Level::Error,
@@ -278,7 +277,7 @@ impl Cx<'_> {
     }
 
     /// {root, subject}: a list sees `root` alone, the condition both.
-    fn subject(&mut self, subject: &ast::Subject) -> Subject {
+    pub fn subject(&mut self, subject: &ast::Subject) -> Subject {
         self.provide("root", Ty::Graph);
         let ty = self.ty(&subject.param.ty);
         let mark = self.env.len();
@@ -317,51 +316,6 @@ impl Cx<'_> {
         (subject, block)
     }
 
-    fn chain(
-        &mut self,
-        subject: &ast::Subject,
-        steps: &[ast::ChainStep],
-        then: Option<&ast::Block>,
-    ) -> Entry {
-        let subject = self.subject(subject);
-        let mut names: Vec<Name> = Vec::new();
-        let mut lowered = Vec::with_capacity(steps.len());
-        for step in steps {
-            lowered.push(match step {
-                ast::ChainStep::Let { name, value } => {
-                    let (value, ty) = self.expr(value, None);
-                    ChainStep::Let { local: self.declare(*name, ty, "local"), value }
-                }
-                ast::ChainStep::Require { name, condition, refusal, otherwise, help } => {
-                    names.push(*name);
-                    let test = self.check(condition, &Ty::Bool);
-                    let end = self.step_end(*refusal, otherwise.as_ref(), help.as_ref());
-                    self.narrow(&super::narrow::known_some(condition, true));
-                    ChainStep::Require { name: name.text, condition: test, end }
-                }
-                ast::ChainStep::Attempt { name, body, refusal, otherwise, help } => {
-                    names.push(*name);
-                    let body = self.block(body);
-                    let end = self.step_end(*refusal, otherwise.as_ref(), help.as_ref());
-                    ChainStep::Attempt { name: name.text, body, end }
-                }
-            });
-        }
-        self.unique(&names, "step");
-        let then = then.map(|block| self.block(block)).unwrap_or_default();
-        Entry::Chain(Box::new(Chain { subject, body: self.take_body(), steps: lowered, then }))
-    }
-
-    fn step_end(
-        &mut self,
-        refusal: ast::Refusal,
-        otherwise: Option<&ast::Text>,
-        help: Option<&ast::Text>,
-    ) -> StepEnd {
-        let otherwise = otherwise.map(|text| self.text(text));
-        StepEnd { refusal, otherwise, help: help.map(|text| self.text(text)) }
-    }
-
     fn action(&mut self, params: &[ast::Param], result: Option<&ast::Type>, body: &ast::Block) -> Entry {
         self.params(params);
         self.gives = result.map(|result| self.ty(result));
@@ -389,14 +343,14 @@ impl Cx<'_> {
         condition
     }
 
-    fn pipeline(&mut self, steps: &[ast::PipelineStep]) -> Entry {
+    fn pipeline(&mut self, steps: &[ast::PipelineStep], as_pass: bool) -> Entry {
         let lowered = steps.iter().map(|step| {
             self.step(step.name);
             let when = step.when.as_ref().map(|condition| self.check(condition, &Ty::Bool));
             hir::PipelineStep { name: step.name.text, when, tolerant: step.tolerant }
         });
         let steps = lowered.collect();
-        Entry::Pipeline { body: self.take_body(), steps }
+        Entry::Pipeline { body: self.take_body(), steps, as_pass }
     }
 
     /// What can be run: a pass, a chain, a lint, an order, a pipeline; the word `lint` is all lints.
@@ -452,11 +406,11 @@ impl Cx<'_> {
                     });
                 }
                 ExpectKind::Kept { step: Some(step), .. } => {
-                    let steps = || self.scope.chains.values().flat_map(|chain| &chain.steps);
-                    if steps().all(|known| *known != step.text) {
+                    if !self.scope.steps.contains(&step.text) {
                         let message = format!("no chain has a step `{}`", step.text);
                         let error = Diagnostic::error(codes::UNKNOWN_NAME, step.span, message);
-                        let near = did_you_mean(step.text.as_str(), steps().map(|known| known.as_str()));
+                        let steps = self.scope.steps.iter().map(|known| known.as_str());
+                        let near = did_you_mean(step.text.as_str(), steps);
                         let near = near.map(|near| format!("did you mean `{near}`?"));
                         self.report(match near {
                             Some(near) => error.help(near),

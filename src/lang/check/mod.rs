@@ -5,6 +5,7 @@
 //! it could make and its complaints. Nothing here knows a rule: every name comes from the items or from [`super::facts`].
 
 mod calls;
+mod chains;
 pub mod codes;
 mod data;
 mod exprs;

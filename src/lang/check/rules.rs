@@ -53,6 +53,7 @@ fn runs(kind: Kind) -> bool {
             | Kind::Walk
             | Kind::Action
             | Kind::Chain
+            | Kind::Steps
             | Kind::Symbols
             | Kind::Set
             | Kind::Attribute

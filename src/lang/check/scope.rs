@@ -41,7 +41,7 @@ pub(super) struct NoteSig {
     pub places: Vec<AttrPlace>,
 }
 
-/// A function, walk or action.
+/// A function, walk or action, or steps of chains.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CallSig {
     pub params: Vec<Ty>,
@@ -63,12 +63,6 @@ pub(super) struct MatrixSig {
     pub result: Ty,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct ChainSig {
-    pub subject: Ty,
-    pub steps: Vec<Sym>,
-}
-
 /// The signatures of a rule set. Maps are for look-up only; nothing that can be seen follows their order.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Scope {
@@ -86,7 +80,12 @@ pub struct Scope {
     pub(super) matrices: FxHashMap<Sym, MatrixSig>,
     pub(super) actions: FxHashMap<Sym, CallSig>,
     pub(super) marks: FxHashMap<Sym, MarkSig>,
-    pub(super) chains: FxHashMap<Sym, ChainSig>,
+    /// The type of the subject.
+    pub(super) chains: FxHashMap<Sym, Ty>,
+    /// Steps that chains share.
+    pub(super) groups: FxHashMap<Sym, CallSig>,
+    /// The names of all steps of chains, in order, each once.
+    pub(super) steps: Vec<Sym>,
     pub(super) lint_codes: FxHashSet<Sym>,
     /// Every name of every kind.
     pub(super) names: FxHashSet<(Kind, Sym)>,
@@ -395,17 +394,37 @@ fn sign(scope: &mut Scope, item: &Item, order: &mut u32) {
             *order += 1;
         }
         ItemData::Chain { subject, steps, .. } => {
-            let steps = steps.iter().filter_map(|step| match step {
-                ChainStep::Require { name, .. } | ChainStep::Attempt { name, .. } => Some(name.text),
-                ChainStep::Let { .. } => None,
-            });
-            let signature = ChainSig { subject: ty(&subject.param.ty), steps: steps.collect() };
-            scope.chains.insert(name, signature);
+            note_steps(&mut scope.steps, steps);
+            scope.chains.insert(name, ty(&subject.param.ty));
+        }
+        ItemData::Steps { params, steps } => {
+            note_steps(&mut scope.steps, steps);
+            let params = params.iter().map(|param| ty(&param.ty)).collect();
+            scope.groups.insert(name, CallSig { params, result: None });
         }
         ItemData::Lint { code, .. } => {
             scope.lint_codes.insert(code.text);
         }
         _ => {}
+    }
+}
+
+/// Notes the names of requirements, those of loops included.
+fn note_steps(names: &mut Vec<Sym>, steps: &[ChainStep]) {
+    let mut open: Vec<&ChainStep> = steps.iter().rev().collect();
+    while let Some(step) = open.pop() {
+        match step {
+            ChainStep::Require { name, .. } | ChainStep::Attempt { name, .. }
+                if !names.contains(&name.text) =>
+            {
+                names.push(name.text);
+            }
+            ChainStep::For { steps, .. } => open.extend(steps.iter().rev()),
+            ChainStep::Require { .. }
+            | ChainStep::Attempt { .. }
+            | ChainStep::Let { .. }
+            | ChainStep::Use { .. } => {}
+        }
     }
 }
 

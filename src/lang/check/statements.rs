@@ -5,7 +5,7 @@ use super::lower::Cx;
 use super::narrow::known_some;
 use super::types::{attr_ty, fits, show, strip};
 use crate::lang::Diagnostic;
-use crate::lang::hir::{Block, Expr, ExprId, Field, Insert, Statement, Ty};
+use crate::lang::hir::{Block, Expr, ExprId, Field, Insert, Local, Statement, Ty};
 use crate::lang::syntax::ast::{self, Kind, Name, Position, Span, StatementKind};
 
 /// The kinds of items that may use a statement, and its word; `None`: all may.
@@ -129,7 +129,9 @@ impl Cx<'_> {
             }
             StatementKind::If { arms, otherwise } => self.if_statement(arms, otherwise.as_ref()),
             StatementKind::For { binder, list, condition, body } => {
-                self.for_statement(*binder, list, condition.as_ref(), body)
+                let (local, list, body) =
+                    self.loop_over(*binder, list, condition.as_ref(), |cx| cx.block(body));
+                Statement::For { local, list, body }
             }
             StatementKind::Stop => Statement::Stop,
             StatementKind::Do { bind, action, args } => self.do_statement(*bind, *action, args)?,
@@ -160,10 +162,13 @@ impl Cx<'_> {
             },
             StatementKind::Fail(text) => Statement::Fail(self.text(text)),
             StatementKind::Halt(text) => Statement::Halt(self.text(text)),
-            StatementKind::Report { places, message, help } => {
+            StatementKind::Report { places, message, level, help, answer } => {
                 let places = places.iter().map(|place| self.place(place)).collect();
                 let message = self.text(message);
-                Statement::Report { places, message, help: help.as_ref().map(|text| self.text(text)) }
+                let level = level.map(|level| self.level(Some(level)));
+                let help = help.as_ref().map(|text| self.text(text));
+                let answer = answer.as_ref().map(|node| self.check(node, &Ty::Node));
+                Statement::Report { places, message, level, help, answer }
             }
             StatementKind::Insert { bind, op, named, fields } => {
                 self.insert(*bind, op, named.as_ref(), fields, span)
@@ -199,7 +204,7 @@ impl Cx<'_> {
                 Statement::Sort { order: order.text }
             }
             StatementKind::Apply { chain, to } => {
-                let subject = self.scope.chains.get(&chain.text).map(|sig| sig.subject.clone());
+                let subject = self.scope.chains.get(&chain.text).cloned();
                 self.item_name(*chain, Kind::Chain);
                 let to = self.check(to, &subject.unwrap_or(Ty::Error));
                 Statement::Apply { chain: chain.text, to }
@@ -264,13 +269,14 @@ impl Cx<'_> {
         Statement::If { arms: lowered, otherwise }
     }
 
-    fn for_statement(
+    /// A loop: its local, its list, and what `body` makes of what it runs for each element.
+    pub fn loop_over<T>(
         &mut self,
         binder: Name,
         list: &ast::Expr,
         condition: Option<&ast::Expr>,
-        body: &ast::Block,
-    ) -> Statement {
+        body: impl FnOnce(&mut Self) -> T,
+    ) -> (Local, ExprId, T) {
         let span = list.span;
         let (mut id, element) = self.list(list);
         let mut used = false;
@@ -304,12 +310,12 @@ impl Cx<'_> {
             binding.used = used;
         }
         let saved = condition.map(|condition| self.narrow(&known_some(condition, true)));
-        let body = self.block(body);
+        let body = body(self);
         if let Some(saved) = saved {
             self.widen(saved);
         }
         self.leave(mark);
-        Statement::For { local, list: id, body }
+        (local, id, body)
     }
 
     fn do_statement(&mut self, bind: Option<Name>, action: Name, args: &[ast::Expr]) -> Option<Statement> {

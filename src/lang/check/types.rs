@@ -119,6 +119,7 @@ pub(super) fn is_optional(ty: &Ty) -> bool {
 pub(super) fn attr_ty(ty: AttrType) -> Option<Ty> {
     Some(match ty {
         AttrType::Bool => Ty::Bool,
+        AttrType::OptBool => Ty::Bool.optional(),
         AttrType::Int => Ty::Int.optional(),
         AttrType::Float => Ty::Float.optional(),
         AttrType::Str => Ty::Str.optional(),

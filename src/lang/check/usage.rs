@@ -30,6 +30,7 @@ pub(super) fn unused(items: &[RuleItem], scope: &Scope, found: &mut Vec<(ItemKey
             | Kind::Walk
             | Kind::Matrix
             | Kind::Action
+            | Kind::Steps
             | Kind::Order
             | Kind::Symbols => "remove it, or let its name start with `_`",
             _ => continue,

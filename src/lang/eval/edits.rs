@@ -509,12 +509,14 @@ pub(super) fn attr_value(value: &Value, ty: AttrType) -> Option<AttrValue> {
     value.len().map_or(!value.is_none(), |_| true).then_some(())?;
     // `val_type` numbers are those of the file format (`graph_formats.md` 2, ListValue).
     Some(match ty {
-        AttrType::Bool | AttrType::Any if matches!(value, Value::Bool(_)) => AttrValue::Bool(value.is_true()),
+        AttrType::Bool | AttrType::OptBool | AttrType::Any if matches!(value, Value::Bool(_)) => {
+            AttrValue::Bool(value.is_true())
+        }
         AttrType::Int | AttrType::Any if value.as_int().is_some() => AttrValue::Int(value.as_int()?),
         AttrType::Float => AttrValue::Float(float(value)?),
         AttrType::Any if matches!(value, Value::Float(_)) => AttrValue::Float(float(value)?),
         AttrType::Str | AttrType::Any => AttrValue::Str(text(value)?),
-        AttrType::Bool | AttrType::Int => return None,
+        AttrType::Bool | AttrType::OptBool | AttrType::Int => return None,
         _ if value.len().is_none() => return None,
         AttrType::ListStr => list(1, ListItems::Str(value.elements().filter_map(|v| text(&v)).collect())),
         AttrType::ListInt => list(2, ListItems::Int(value.elements().filter_map(|v| v.as_int()).collect())),

@@ -7,8 +7,9 @@ use super::edits::attr_value;
 use super::machine::STORED;
 use super::{EntryId, Failure, Machine, Subject, Value};
 use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder, Tracked};
-use crate::lang::hir::{Block, ChainStep, Entry, ExprId, Insert, Statement, StepEnd, TextId};
-use crate::lang::syntax::ast::{Kind, Refusal};
+use crate::lang::Level;
+use crate::lang::hir::{Block, Entry, ExprId, Insert, Statement, TextId};
+use crate::lang::syntax::ast::Kind;
 
 /// An anchor that a checker puts into the conflict set.
 #[derive(Clone, Debug)]
@@ -27,24 +28,13 @@ pub struct Report {
     /// Nodes, anchors, graphs.
     pub places: Vec<Value>,
     pub message: TextId,
+    /// That of the entry if none is given.
+    pub level: Option<Level>,
     pub help: Option<TextId>,
+    /// The node whose insertion answers it.
+    pub answer: Option<NodeId>,
     /// The frame of the statement, to render the texts with.
     pub frame: Arc<[Value]>,
-}
-
-/// How a chain ended.
-#[derive(Clone, Debug)]
-pub enum ChainEnd {
-    /// The chain is not for this node.
-    Elsewhere,
-    /// A requirement failed: its place among the steps, its name, and what renders its texts.
-    Kept {
-        step: usize,
-        name: Sym,
-        end: StepEnd,
-        frame: Arc<[Value]>,
-    },
-    Done,
 }
 
 /// What follows a statement.
@@ -108,72 +98,8 @@ impl<'a> Machine<'a> {
         result
     }
 
-    /// Runs `chain NAME` on a node.
-    pub fn run_chain(&mut self, chain: Sym, node: NodeId) -> Result<ChainEnd, Failure> {
-        let program = self.program;
-        let linked = program.entry(Kind::Chain, chain).and_then(|id| program.linked(id));
-        let Some((linked, Entry::Chain(chain))) = linked.map(|linked| (linked, &*linked.entry)) else {
-            return Err(Failure::mechanism("unknown", format!("there is no chain `{chain}`")));
-        };
-        self.inside(&linked.code, |m, code| {
-            let base = m.enter(&[Value::Graph(m.root), Value::Node(node)], code.locals);
-            let result = m.chain_steps(code, chain, base);
-            m.leave(base);
-            result
-        })
-    }
-
-    fn chain_steps(
-        &mut self,
-        code: &Code,
-        chain: &crate::lang::hir::Chain,
-        base: usize,
-    ) -> Result<ChainEnd, Failure> {
-        if let Some(condition) = chain.subject.condition
-            && !self.holds(code, condition, base)?
-        {
-            return Ok(ChainEnd::Elsewhere);
-        }
-        for (at, step) in chain.steps.iter().enumerate() {
-            match *step {
-                ChainStep::Let { local, value } => {
-                    let value = self.value(code, value, base)?;
-                    self.stack[base + local as usize] = value;
-                }
-                ChainStep::Require { name, condition, end } => {
-                    if !self.holds(code, condition, base)? {
-                        return self.kept(code, base, at, (name, end));
-                    }
-                }
-                ChainStep::Attempt { name, ref body, end } => {
-                    if self.attempt(code, body, base)?.is_none() {
-                        return self.kept(code, base, at, (name, end));
-                    }
-                }
-            }
-        }
-        self.block(code, &chain.then, base)?;
-        Ok(ChainEnd::Done)
-    }
-
-    /// The chain ends at a step that does not hold.
-    fn kept(
-        &self,
-        code: &Code,
-        base: usize,
-        step: usize,
-        (name, end): (Sym, StepEnd),
-    ) -> Result<ChainEnd, Failure> {
-        let frame = self.frame(code, base);
-        if let (Refusal::Fail, Some(text)) = (end.refusal, end.otherwise) {
-            let cause = super::Cause::Text { text, frame };
-            return Err(Failure { cause, entry: Some(code.entry), places: Vec::new(), stands: false });
-        }
-        Ok(ChainEnd::Kept { step, name, end, frame })
-    }
-
     /// Does `body` with the item of `code` as the maker of edits; a failure gets the item's name.
-    fn inside<T>(
+    pub(super) fn inside<T>(
         &mut self,
         code: &Code,
         body: impl FnOnce(&mut Self, &Code) -> Result<T, Failure>,
@@ -185,12 +111,12 @@ impl<'a> Machine<'a> {
         result.map_err(|failure| Failure { entry: failure.entry.or(Some(code.entry)), ..failure })
     }
 
-    fn frame(&self, code: &Code, base: usize) -> Arc<[Value]> {
+    pub(super) fn frame(&self, code: &Code, base: usize) -> Arc<[Value]> {
         let end = (base + code.locals as usize).min(self.stack.len());
         self.stack[base..end].into()
     }
 
-    fn value(&mut self, code: &Code, id: ExprId, base: usize) -> Result<Value, Failure> {
+    pub(super) fn value(&mut self, code: &Code, id: ExprId, base: usize) -> Result<Value, Failure> {
         let value = self.expr(code, id, base);
         self.settle(value)
     }
@@ -250,7 +176,9 @@ impl<'a> Machine<'a> {
                 }
                 return self.block(code, otherwise, base);
             }
-            Statement::For { local, list, body } => return self.for_loop(code, *local, *list, body, base),
+            Statement::For { local, list, body } => {
+                return self.for_loop(code, (*local, *list), base, &mut |m| m.block(code, body, base));
+            }
             Statement::Stop => return Ok(Flow::Stop),
             Statement::Do { bind, action, args } => {
                 let mut values = Vec::with_capacity(args.len());
@@ -295,14 +223,18 @@ impl<'a> Machine<'a> {
                 let cause = super::Cause::Text { text: *text, frame };
                 return Err(Failure { cause, entry: Some(code.entry), places: Vec::new(), stands: true });
             }
-            Statement::Report { places, message, help } => {
+            Statement::Report { places, message, level, help, answer } => {
                 let mut values = Vec::with_capacity(places.len());
                 for &place in places {
                     values.push(self.value(code, place, base)?);
                 }
-                let frame = self.frame(code, base);
-                let (message, help) = (*message, *help);
-                self.reports.push(Report { entry: code.entry, places: values, message, help, frame });
+                let answer = match answer {
+                    Some(node) => Some(self.a_node(code, *node, base, "report")?),
+                    None => None,
+                };
+                let (entry, frame) = (code.entry, self.frame(code, base));
+                let (message, level, help) = (*message, *level, *help);
+                self.reports.push(Report { entry, places: values, message, level, help, answer, frame });
             }
             Statement::Insert(insert) => self.insert_statement(code, insert, base)?,
             Statement::Clear { subject, except } => {
@@ -421,13 +353,13 @@ impl<'a> Machine<'a> {
     }
 
     /// The list is taken before the loop starts: the body may change what it was made of.
-    fn for_loop(
+    /// Does `body` for each element of a list, until it stops.
+    pub(super) fn for_loop(
         &mut self,
         code: &Code,
-        local: u32,
-        list: ExprId,
-        body: &Block,
+        (local, list): (u32, ExprId),
         base: usize,
+        body: &mut dyn FnMut(&mut Self) -> Result<Flow, Failure>,
     ) -> Result<Flow, Failure> {
         let slot = base + local as usize;
         if !Self::is_lazy(code, list) {
@@ -437,7 +369,7 @@ impl<'a> Machine<'a> {
                     return self.settle(Flow::Stop);
                 }
                 self.stack[slot] = element;
-                if self.block(code, body, base)? == Flow::Stop {
+                if body(self)? == Flow::Stop {
                     return Ok(Flow::Stop);
                 }
             }
@@ -454,7 +386,7 @@ impl<'a> Machine<'a> {
                 break;
             }
             self.stack[slot] = element;
-            result = self.block(code, body, base);
+            result = body(self);
         }
         self.loops.push(elements);
         result

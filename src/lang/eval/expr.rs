@@ -541,7 +541,7 @@ fn attr_value(attrs: &Attrs, keys: &[Sym], ty: AttrType) -> Value {
     let value = keys.iter().filter_map(|&key| attrs.get(key)).find_map(|value| convert(value, ty));
     value.unwrap_or_else(|| match ty {
         AttrType::Bool => Value::Bool(false),
-        AttrType::Int | AttrType::Float | AttrType::Str | AttrType::Any => Value::None,
+        AttrType::OptBool | AttrType::Int | AttrType::Float | AttrType::Str | AttrType::Any => Value::None,
         _ => Value::list(Vec::new()),
     })
 }
@@ -551,7 +551,7 @@ fn convert(value: &AttrValue, ty: AttrType) -> Option<Value> {
         (_, AttrValue::Other(other)) if !matches!(other.0, AttrValue::Other(_)) => {
             return convert(&other.0, ty);
         }
-        (AttrType::Bool, AttrValue::Bool(b)) => Value::Bool(*b),
+        (AttrType::Bool | AttrType::OptBool, AttrValue::Bool(b)) => Value::Bool(*b),
         (AttrType::Int, AttrValue::Int(i)) => Value::Int(*i),
         (AttrType::Float, AttrValue::Float(f)) => Value::Float(f64::from(*f)),
         (AttrType::Str, AttrValue::Str(bytes)) => string(bytes),

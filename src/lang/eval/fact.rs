@@ -27,6 +27,19 @@ fn count(n: usize) -> Value {
     Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
+/// Some bits of a number; there are none outside of its 64.
+fn bits(number: i64, from: i64, len: i64) -> i64 {
+    let Some(shifted) = u32::try_from(from).ok().and_then(|from| number.cast_unsigned().checked_shr(from))
+    else {
+        return 0;
+    };
+    let mask = match u32::try_from(len.max(0)) {
+        Ok(len) if len < 64 => (1u64 << len) - 1,
+        _ => u64::MAX,
+    };
+    (shifted & mask).cast_signed()
+}
+
 fn port(index: &Value, len: usize) -> Option<u32> {
     u32::try_from(index.as_int()?).ok().filter(|&i| (i as usize) < len)
 }
@@ -49,7 +62,10 @@ impl<'a> Machine<'a> {
             Fact::GroupInputsOf | Fact::GroupOutputsOf | Fact::GroupAnchors => {
                 return self.collect(code, id, base);
             }
-            Fact::ListSkip | Fact::ListTake if Self::is_lazy(code, of) => {
+            Fact::ListSkip if Self::is_lazy(code, of) => {
+                return self.collect(code, id, base);
+            }
+            Fact::ListTake if Self::can_end_early(code, of) => {
                 return self.collect(code, id, base);
             }
             Fact::ListCount | Fact::ListIsEmpty | Fact::ListFirst | Fact::ListSame | Fact::ListLast
@@ -71,6 +87,11 @@ impl<'a> Machine<'a> {
             Value::Int(i) => match fact {
                 Fact::IntAbs => Value::Int(i.saturating_abs()),
                 Fact::IntToStr => Value::text(&i.to_string()),
+                Fact::IntBits => {
+                    let (from, len) = (self.expr(code, a, base), self.expr(code, b, base));
+                    let (Some(from), Some(len)) = (from.as_int(), len.as_int()) else { return Value::None };
+                    Value::Int(bits(i, from, len))
+                }
                 Fact::IntMin | Fact::IntMax => match self.expr(code, a, base) {
                     Value::Int(j) if fact == Fact::IntMin => Value::Int(i.min(j)),
                     Value::Int(j) => Value::Int(i.max(j)),
@@ -103,6 +124,11 @@ impl<'a> Machine<'a> {
             }
             Fact::NodeSubgraphs => Value::list(node.subgraphs.iter().map(|&g| Value::Graph(g)).collect()),
             Fact::NodeHasSubgraph => Value::Bool(node.has_subgraphs()),
+            Fact::NodeNamesSubgraph => {
+                let named =
+                    node.detail.as_ref().is_some_and(|d| d.subgraph_name.iter().any(|name| !name.is_empty()));
+                Value::Bool(named || node.has_subgraphs())
+            }
             Fact::NodeControlIn | Fact::NodeControlOut => self.control_list(fact, &Value::Node(id)),
             Fact::NodeHasControl => match self.expr(code, a, base) {
                 Value::Node(to) => {

@@ -12,6 +12,7 @@
 #![allow(clippy::mutable_key_type)]
 
 mod attempt;
+mod chains;
 mod code;
 mod edits;
 mod exec;
@@ -35,8 +36,9 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub use chains::{ChainEnd, Kept, NO_CONDITION};
 pub use edits::{EditKind, EditRecord, Subject};
-pub use exec::{ChainEnd, Isolated, Report};
+pub use exec::{Isolated, Report};
 pub use host::{Cause, Failure, Host, HostMark, Marks, NoHost};
 pub use machine::Machine;
 pub use program::Program;

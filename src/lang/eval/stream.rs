@@ -12,7 +12,7 @@ use super::code::{Code, NONE, Op};
 use super::machine::STORED;
 use crate::graph::{Anchor, Output};
 use crate::lang::facts::Fact;
-use crate::lang::hir::{Each, ExprId};
+use crate::lang::hir::{Each, ExprId, WalkMode};
 
 /// Takes an element; false: enough.
 pub(super) type Sink<'s, 'a> = dyn FnMut(&mut Machine<'a>, Value) -> bool + 's;
@@ -54,6 +54,12 @@ impl<'a> Machine<'a> {
             ),
             _ => false,
         }
+    }
+
+    /// Whether who takes the first elements of `id` spares the work for the others. The places of a whole walk are
+    /// better built, since they are remembered.
+    pub(super) fn can_end_early(code: &Code, id: ExprId) -> bool {
+        matches!(code.ops[id as usize], Op::Walk { mode: WalkMode::Path, .. }) || Self::is_lazy(code, id)
     }
 
     /// Whether going through `id` reads the frame only before the first element.
@@ -157,17 +163,24 @@ impl<'a> Machine<'a> {
                     left >= 0 || sink(m, value)
                 })
             }
-            &Op::Fact { fact: Fact::ListTake, base: of, a, .. } if Self::is_lazy(code, of) => {
+            &Op::Fact { fact: Fact::ListTake, base: of, a, .. } if Self::can_end_early(code, of) => {
                 let mut left = self.expr(code, a, base).as_int().unwrap_or(0);
                 let mut stopped = false;
-                let ended = self.each(code, of, base, &mut |m, value| {
+                let mut take = |m: &mut Machine<'a>, value| {
                     left = left.saturating_sub(1);
                     if left < 0 {
                         return false;
                     }
                     stopped = !sink(m, value);
                     !stopped && left > 0
-                });
+                };
+                let ended = match code.ops[of as usize] {
+                    Op::Walk { walk, from, .. } => {
+                        let from = self.expr(code, from, base);
+                        self.each_place(walk, from, &mut take)
+                    }
+                    _ => self.each(code, of, base, &mut take),
+                };
                 if ended == End::Stopped && !stopped { End::All } else { ended }
             }
             _ => {

@@ -399,6 +399,7 @@ impl From<&Const> for Value {
             Const::Str(s) => Value::Str(s),
             Const::Enum { ty, variant } => Value::Enum { ty, variant },
             Const::Mark(m) => Value::Mark(m),
+            Const::List(ref items) => Value::list(items.iter().map(Value::from).collect()),
         }
     }
 }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::code::Code;
 use super::memo::{Key, pack};
+use super::stream::{End, Sink};
 use super::trace::{EventKind, ReadLog};
 use super::{EntryId, Machine, Value};
 use crate::lang::hir::{Entry, ExprId, WalkMode};
@@ -39,7 +40,7 @@ impl Visited {
 
 type Steps = [(Option<ExprId>, Option<ExprId>)];
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
     /// The walk `walk` from a place. A start that is none gives none.
     pub(super) fn walk(
         &mut self,
@@ -85,6 +86,37 @@ impl Machine<'_> {
         };
         self.calls -= 1;
         result
+    }
+
+    /// Goes through the places of a walk of single steps, the start first, no further than the sink wants.
+    pub(super) fn each_place(&mut self, walk: EntryId, from: Value, sink: &mut Sink<'_, 'a>) -> End {
+        let program = self.program;
+        let Some(linked) = program.linked(walk) else { return End::Absent };
+        let Entry::Walk { steps, .. } = &*linked.entry else { return End::Absent };
+        if from.is_none() || !self.descend() {
+            return End::Absent;
+        }
+        let frame = self.enter(std::slice::from_ref(&from), linked.code.locals);
+        self.reach(walk);
+        let start = self.places.len();
+        let mut visited = Visited { start, set: FxHashSet::default() };
+        visited.add(&mut self.places, from.clone());
+        let mut place = from;
+        let ended = loop {
+            if !self.spend(1) || !sink(self, place.clone()) {
+                break End::Stopped;
+            }
+            match self.step(&linked.code, steps, &place, frame) {
+                Some((next, _)) if !next.is_none() && visited.add(&mut self.places, next.clone()) => {
+                    place = next
+                }
+                _ => break End::All,
+            }
+        };
+        self.places.truncate(start);
+        self.leave(frame);
+        self.calls -= 1;
+        ended
     }
 
     /// Where the first fitting step leads from `place`, and its expression; `None`: it stops here.

@@ -2,6 +2,7 @@
 
 use super::{ExprId, Local, TextId, TextPart};
 use crate::graph::Sym;
+use crate::lang::Level;
 use crate::lang::syntax::ast::AttrType;
 
 pub type Block = Vec<Statement>;
@@ -49,7 +50,11 @@ pub enum Statement {
     Report {
         places: Box<[ExprId]>,
         message: TextId,
+        /// That of the entry if it is left out.
+        level: Option<Level>,
         help: Option<TextId>,
+        /// The inserted node that does away with the reason.
+        answer: Option<ExprId>,
     },
     Insert(Box<Insert>),
     /// Removes the attributes whose names are not in the set.

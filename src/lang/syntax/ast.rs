@@ -41,6 +41,7 @@ pub enum Kind {
     Checker,
     Matrix,
     Chain,
+    Steps,
     Action,
     Pass,
     Lint,
@@ -147,6 +148,11 @@ pub enum ItemData {
         steps: Vec<ChainStep>,
         then: Option<Block>,
     },
+    /// Steps that chains share.
+    Steps {
+        params: Vec<Param>,
+        steps: Vec<ChainStep>,
+    },
     Action {
         params: Vec<Param>,
         result: Option<Type>,
@@ -171,6 +177,8 @@ pub enum ItemData {
     },
     Pipeline {
         steps: Vec<PipelineStep>,
+        /// `as pass`: what its steps do is told as one pass of its name.
+        as_pass: bool,
     },
     Test(Test),
     /// `remove KIND NAME` and `remove never A with B`.
@@ -197,6 +205,8 @@ pub enum SetTerm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AttrType {
     Bool,
+    /// Absent is none.
+    OptBool,
     Int,
     Float,
     Str,
@@ -320,13 +330,45 @@ pub enum MatrixResult {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChainStep {
-    Let { name: Name, value: Expr },
-    Require { name: Name, condition: Expr, refusal: Refusal, otherwise: Option<Text>, help: Option<Text> },
+    Let {
+        name: Name,
+        value: Expr,
+    },
+    Require {
+        name: Name,
+        condition: Expr,
+        end: StepEnd,
+    },
     /// Edits that are undone if one of them fails.
-    Attempt { name: Name, body: Block, refusal: Refusal, otherwise: Option<Text>, help: Option<Text> },
+    Attempt {
+        name: Name,
+        body: Block,
+        end: StepEnd,
+    },
+    /// The steps for one element after the other.
+    For {
+        binder: Name,
+        list: Expr,
+        condition: Option<Expr>,
+        steps: Vec<ChainStep>,
+    },
+    /// The steps of a `steps` item.
+    Use {
+        group: Name,
+        args: Vec<Expr>,
+        when: Option<Expr>,
+    },
 }
 
-/// What comes of a chain step that does not hold, beside the end of the chain.
+/// What comes of a chain step that does not hold, and its texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepEnd {
+    pub refusal: Refusal,
+    pub otherwise: Option<Text>,
+    pub help: Option<Text>,
+}
+
+/// What a chain step that does not hold does beside ending the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Refusal {
     #[default]

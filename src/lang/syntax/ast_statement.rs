@@ -58,7 +58,10 @@ pub enum StatementKind {
     Report {
         places: Vec<Expr>,
         message: Text,
+        level: Option<Name>,
         help: Option<Text>,
+        /// `answered by`: the inserted node that does away with the reason for the report.
+        answer: Option<Expr>,
     },
     /// `let n = insert Type named "…" { inputs = k outputs = k behind = node }`; `op` is a word or an expression.
     Insert {

@@ -2,7 +2,7 @@
 
 use super::ast::{
     AttrPlace, AttrType, AttributeRule, ChainStep, Checker, CheckerAction, CheckerForm, Expr, ExprKind, Item,
-    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineStep, Refusal, Role, SetTerm, Side, Span,
+    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineStep, Refusal, Role, StepEnd, SetTerm, Side, Span,
     Subject, Type, TypeKind, WalkStep,
 };
 use super::build::{Builder, Rule, Tree, child, children, has, only};
@@ -76,6 +76,10 @@ impl Builder {
             Rule::checker_item => (Kind::Checker, first_name?, ItemData::Checker(self.checker(tree)?)),
             Rule::matrix_item => (Kind::Matrix, first_name?, self.matrix(tree)?),
             Rule::chain_item => (Kind::Chain, first_name?, self.chain(tree)?),
+            Rule::steps_item => {
+                let params = self.params(tree)?;
+                (Kind::Steps, first_name?, ItemData::Steps { params, steps: self.chain_steps(tree)? })
+            }
             Rule::action_item => {
                 let params = self.params(tree)?;
                 let result = match child(tree, Rule::result) {
@@ -197,11 +201,14 @@ impl Builder {
                 }
                 _ => None,
             },
-            TypeKind::Optional(_) => None,
+            TypeKind::Optional(inner) => {
+                let optional = matches!(&inner.kind, TypeKind::Named(name) if name.as_str() == "bool");
+                optional.then_some(AttrType::OptBool)
+            }
         };
         if known.is_none() {
             self.error("syntax::type", ty.span, "this is no type of a graph attribute").help = Some(
-                "the types are `bool`, `int`, `float`, `str`, lists of these, `list<list<int>>` and `any`"
+                "the types are `bool`, `bool?`, `int`, `float`, `str`, lists of these, `list<list<int>>` and `any`"
                     .to_owned(),
             );
         }
@@ -438,30 +445,53 @@ impl Builder {
 
     fn chain(&mut self, tree: &Tree) -> Option<ItemData> {
         let subject = self.subject(&child(tree, Rule::subject)?)?;
-        let steps: Vec<Option<ChainStep>> = children(tree, Rule::chain_step)
-            .map(|step| {
-                if let Some(inner) = child(&step, Rule::let_in) {
-                    let (name, value) = self.let_in(&inner)?;
-                    return Some(ChainStep::Let { name, value });
-                }
-                let inner = child(&step, Rule::require).or_else(|| child(&step, Rule::attempt_step))?;
-                let name = self.name_in(&inner, Rule::dotted)?;
-                let refusal = refusal(&inner);
-                let otherwise = self.clause(&inner, Rule::reason)?;
-                let help = self.clause(&inner, Rule::help)?;
-                if inner.as_rule() == Rule::attempt_step {
-                    let body = self.body_in(&inner)?;
-                    return Some(ChainStep::Attempt { name, body, refusal, otherwise, help });
-                }
-                let condition = self.expr_in(&inner, Rule::simple)?;
-                Some(ChainStep::Require { name, condition, refusal, otherwise, help })
-            })
-            .collect();
+        let steps = self.chain_steps(tree)?;
         let then = match child(tree, Rule::chain_then) {
             Some(then) => Some(self.body_in(&then)?),
             None => None,
         };
-        Some(ItemData::Chain { subject, steps: steps.into_iter().collect::<Option<_>>()?, then })
+        Some(ItemData::Chain { subject, steps, then })
+    }
+
+    /// The steps among the children of a chain, of `steps`, or of a loop over steps.
+    fn chain_steps(&mut self, tree: &Tree) -> Option<Vec<ChainStep>> {
+        // Every step is read, so that each mistake is told.
+        let steps: Vec<Option<ChainStep>> =
+            children(tree, Rule::chain_step).map(|step| self.chain_step(&only(&step)?)).collect();
+        steps.into_iter().collect()
+    }
+
+    fn chain_step(&mut self, step: &Tree) -> Option<ChainStep> {
+        Some(match step.as_rule() {
+            Rule::let_in => {
+                let (name, value) = self.let_in(step)?;
+                ChainStep::Let { name, value }
+            }
+            Rule::each_step => ChainStep::For {
+                binder: self.name_in(step, Rule::name)?,
+                list: self.expr_in(step, Rule::simple)?,
+                condition: self.condition(step)?,
+                steps: self.chain_steps(step)?,
+            },
+            Rule::use_step => {
+                let used = child(step, Rule::used)?;
+                let when = match child(step, Rule::when) {
+                    Some(when) => Some(self.expr_in(&when, Rule::simple)?),
+                    None => None,
+                };
+                let args = self.exprs_in(&child(&used, Rule::args)?, Rule::expr)?;
+                ChainStep::Use { group: self.name_in(&used, Rule::name)?, args, when }
+            }
+            rule => {
+                let name = self.name_in(step, Rule::dotted)?;
+                let (otherwise, help) = (self.clause(step, Rule::reason)?, self.clause(step, Rule::help)?);
+                let end = StepEnd { refusal: refusal(step), otherwise, help };
+                match rule {
+                    Rule::attempt_step => ChainStep::Attempt { name, body: self.body_in(step)?, end },
+                    _ => ChainStep::Require { name, condition: self.expr_in(step, Rule::simple)?, end },
+                }
+            }
+        })
     }
 
     fn lint(&mut self, tree: &Tree) -> Option<ItemData> {
@@ -501,12 +531,12 @@ impl Builder {
             let tolerant = has(&step, Rule::tolerant);
             steps.push(PipelineStep { name: self.name_in(&step, Rule::name)?, when, tolerant });
         }
-        Some(ItemData::Pipeline { steps })
+        Some(ItemData::Pipeline { steps, as_pass: has(tree, Rule::as_pass) })
     }
 }
 
 /// The level word behind `level`.
-fn only_word<'a>(tree: &Tree<'a>) -> Option<Tree<'a>> {
+pub fn only_word<'a>(tree: &Tree<'a>) -> Option<Tree<'a>> {
     tree.clone().into_inner().find(|word| word.as_rule() != Rule::kw_level)
 }
 

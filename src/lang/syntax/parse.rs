@@ -168,6 +168,7 @@ pub fn kind_of(keyword: &str) -> Option<Kind> {
         "checker" => Kind::Checker,
         "matrix" => Kind::Matrix,
         "chain" => Kind::Chain,
+        "steps" => Kind::Steps,
         "action" => Kind::Action,
         "pass" => Kind::Pass,
         "lint" => Kind::Lint,

@@ -6,7 +6,7 @@
 use super::ast::{
     AttrPlace, AttrType, AttributeRule, Block, ChainStep, Checker, CheckerAction, CheckerForm, Expect,
     ExpectKind, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Refusal, Param, Position, Raw,
-    Role, SetTerm, Side, Statement, StatementKind, Subject, Test, Text,
+    Role, SetTerm, StepEnd, Side, Statement, StatementKind, Subject, Test, Text,
 };
 use super::print_expr::{full, names, simple, string, text, tight, ty};
 
@@ -47,6 +47,7 @@ pub fn keyword(kind: Kind) -> &'static str {
         Kind::Checker => "checker",
         Kind::Matrix => "matrix",
         Kind::Chain => "chain",
+        Kind::Steps => "steps",
         Kind::Action => "action",
         Kind::Pass => "pass",
         Kind::Lint => "lint",
@@ -67,6 +68,31 @@ impl Printer {
         self.out.push_str(&"  ".repeat(self.indent));
         self.out.push_str(line);
         self.out.push('\n');
+    }
+
+    fn chain_steps(&mut self, steps: &[ChainStep]) {
+        for step in steps {
+            match step {
+                ChainStep::Let { name, value } => self.line(&format!("let {} = {}", name.text, full(value))),
+                ChainStep::Require { name, condition, end } => {
+                    self.line(&format!("require {}: {}{}", name.text, simple(condition), reasons(end)));
+                }
+                ChainStep::Attempt { name, body, end } => {
+                    self.line(&format!("attempt {} {{", name.text));
+                    self.indented(body);
+                    self.line(&format!("}}{}", reasons(end)));
+                }
+                ChainStep::For { binder, list, condition: filter, steps } => {
+                    let head =
+                        format!("for {} in {}{}", binder.text, simple(list), condition(filter.as_ref()));
+                    self.braces(&head, |printer| printer.chain_steps(steps));
+                }
+                ChainStep::Use { group, args, when } => {
+                    let args = args.iter().map(full).collect::<Vec<_>>().join(", ");
+                    self.line(&format!("use {}({args}){}", group.text, worded("when", when.as_ref())));
+                }
+            }
+        }
     }
 
     /// `head {`, the lines that `inner` prints, `}`.
@@ -169,12 +195,15 @@ impl Printer {
             }
             ItemData::Chain { subject: all, steps, then } => {
                 self.braces(&format!("{keyword} {name}{}", subject(Some(all))), |printer| {
-                    for step in steps {
-                        printer.chain_step(step);
-                    }
+                    printer.chain_steps(steps);
                     if let Some(then) = then {
                         printer.body("then", then);
                     }
+                });
+            }
+            ItemData::Steps { params: all, steps } => {
+                self.braces(&format!("{keyword} {name}({})", params(all)), |printer| {
+                    printer.chain_steps(steps)
                 });
             }
             ItemData::Action { params: all, result, body } => {
@@ -204,7 +233,7 @@ impl Printer {
                     }
                 });
             }
-            ItemData::Pipeline { steps } => {
+            ItemData::Pipeline { steps, as_pass } => {
                 let steps: Vec<String> = steps
                     .iter()
                     .map(|step| {
@@ -212,7 +241,8 @@ impl Printer {
                         format!("{}{}{tolerant}", step.name.text, worded("when", step.when.as_ref()))
                     })
                     .collect();
-                self.line(&format!("{keyword} {name} = {}", steps.join(", ")));
+                let whole = if *as_pass { " as pass" } else { "" };
+                self.line(&format!("{keyword} {name}{whole} = {}", steps.join(", ")));
             }
             ItemData::Test(test) => self.test(&format!("{keyword} {}", string(name.as_str())), test),
             ItemData::Removed { with } => {
@@ -297,9 +327,12 @@ impl Printer {
             }
             StatementKind::Fail(message) => format!("fail {}", text(message)),
             StatementKind::Halt(message) => format!("halt {}", text(message)),
-            StatementKind::Report { places, message, help } => {
+            StatementKind::Report { places, message, level, help, answer } => {
                 let places: Vec<String> = places.iter().map(simple).collect();
-                format!("report {} {}{}", places.join(", "), text(message), clause("help", help.as_ref()))
+                let level = level.map(|level| format!(" level {}", level.text)).unwrap_or_default();
+                let answer = worded("answered by", answer.as_ref());
+                let help = clause("help", help.as_ref());
+                format!("report {} {}{level}{help}{answer}", places.join(", "), text(message))
             }
             StatementKind::Insert { bind, op, named, fields } => {
                 let fields: Vec<String> =
@@ -360,21 +393,6 @@ impl Printer {
             self.indented(body);
         }
         self.line("}");
-    }
-
-    fn chain_step(&mut self, step: &ChainStep) {
-        match step {
-            ChainStep::Let { name, value } => self.line(&format!("let {} = {}", name.text, full(value))),
-            ChainStep::Require { name, condition, refusal, otherwise, help } => {
-                let reasons = reasons(*refusal, otherwise.as_ref(), help.as_ref());
-                self.line(&format!("require {}: {}{reasons}", name.text, simple(condition)));
-            }
-            ChainStep::Attempt { name, body, refusal, otherwise, help } => {
-                self.line(&format!("attempt {} {{", name.text));
-                self.indented(body);
-                self.line(&format!("}}{}", reasons(*refusal, otherwise.as_ref(), help.as_ref())));
-            }
-        }
     }
 
     fn attempt(&mut self, body: &Block, otherwise: Option<&Block>) {
@@ -496,13 +514,13 @@ fn subject(subject: Option<&Subject>) -> String {
     format!(" for {}{list}{}", param(&subject.param), condition(subject.condition.as_ref()))
 }
 
-fn reasons(refusal: Refusal, otherwise: Option<&Text>, help: Option<&Text>) -> String {
-    let word = match refusal {
+fn reasons(end: &StepEnd) -> String {
+    let word = match end.refusal {
         Refusal::Keep => "else",
         Refusal::Warn => "else warn",
         Refusal::Fail => "else fail",
     };
-    format!("{}{}", clause(word, otherwise), clause("help", help))
+    format!("{}{}", clause(word, end.otherwise.as_ref()), clause("help", end.help.as_ref()))
 }
 
 fn role(role: &Role) -> String {
@@ -555,6 +573,7 @@ fn place_word(place: AttrPlace) -> &'static str {
 fn attr_type(ty: AttrType) -> &'static str {
     match ty {
         AttrType::Bool => "bool",
+        AttrType::OptBool => "bool?",
         AttrType::Int => "int",
         AttrType::Float => "float",
         AttrType::Str => "str",

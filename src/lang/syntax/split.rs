@@ -9,7 +9,7 @@ use super::scan::{self, Token, TokenKind, indent_of_line, slice};
 use crate::lang::diagnostic::{Diagnostic, Label, Level, Place, did_you_mean};
 
 /// The words that begin an item.
-pub const ITEM_KEYWORDS: [&str; 26] = [
+pub const ITEM_KEYWORDS: [&str; 27] = [
     "set",
     "extend",
     "override",
@@ -30,6 +30,7 @@ pub const ITEM_KEYWORDS: [&str; 26] = [
     "checker",
     "matrix",
     "chain",
+    "steps",
     "action",
     "pass",
     "lint",

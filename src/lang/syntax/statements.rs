@@ -2,6 +2,7 @@
 
 use super::ast::{Block, Expr, ExprKind, Name, Position, Span, Statement, StatementKind, Text};
 use super::build::{Builder, Rule, Tree, child, children, has, only};
+use super::items::only_word;
 
 impl Builder {
     /// The statements of `{ … }`.
@@ -64,7 +65,14 @@ impl Builder {
             Rule::report_statement => {
                 let places = self.exprs_in(&inner, Rule::simple)?;
                 let message = self.text(&child(&inner, Rule::text)?)?;
-                Some(StatementKind::Report { places, message, help: self.clause(&inner, Rule::help)? })
+                let level =
+                    child(&inner, Rule::level).as_ref().and_then(only_word).map(|word| self.name(&word));
+                let answer = match child(&inner, Rule::answered_by) {
+                    Some(clause) => Some(self.expr_in(&clause, Rule::simple)?),
+                    None => None,
+                };
+                let help = self.clause(&inner, Rule::help)?;
+                Some(StatementKind::Report { places, message, level, help, answer })
             }
             Rule::insert => self.insert(&inner, None),
             Rule::clear_statement => {

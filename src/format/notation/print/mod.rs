@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::build::{MOST_IMPLIED, default_output, plain, unconnected};
 use super::fields::{Fields, desc_fields, graph_fields, model_fields, node_fields};
+use super::origin;
 use crate::graph::{AttrValue, Attrs, Extra, GraphId, NodeId, State, TensorDesc};
 use order::Order;
 use value::{Printer, is_word};
@@ -231,7 +232,7 @@ fn outputs(state: &State, id: NodeId) -> String {
 /// Fields and attributes of a description that stands at a port.
 fn port_entries(printer: &mut Printer, desc: &TensorDesc, port: &str) -> Vec<String> {
     printer.lose(&desc.extra);
-    fields_and_attrs(printer, desc_fields(desc), &desc.attrs, port)
+    fields_and_attrs(printer, desc_fields(desc), &origin::others(desc), port)
 }
 
 fn fields_and_attrs(printer: &mut Printer, fields: Fields, attrs: &Attrs, port: &str) -> Vec<String> {

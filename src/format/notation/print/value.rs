@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::format::notation::fields::desc_fields;
-use crate::format::notation::{names, scan};
+use crate::format::notation::{names, origin, scan};
 use crate::graph::{
     AttrValue, Attrs, Bytes, ListItems, ListValue, NamedAttrs, OpaqueGraph, Tensor, TensorDesc,
 };
@@ -115,10 +115,11 @@ impl Printer {
             .iter()
             .filter_map(|(name, v)| Some(format!("@{name} = {}", self.value(v)?)))
             .collect::<Vec<_>>();
-        if fields.is_empty() && described.attrs.entries().is_empty() {
+        let attrs = origin::others(described);
+        if fields.is_empty() && attrs.entries().is_empty() {
             return desc(described);
         }
-        format!("{} {}", desc(described), self.block(fields, &described.attrs))
+        format!("{} {}", desc(described), self.block(fields, &attrs))
     }
 
     fn block(&mut self, mut entries: Vec<String>, attrs: &Attrs) -> String {
@@ -152,22 +153,32 @@ fn hex(bytes: &Bytes) -> String {
     text + "\""
 }
 
-/// `float32[2,3] NCHW` without what stands in attributes and other fields.
+/// `float32[2,3] NCHW`, and what it is of, without what stands in attributes and other fields.
 pub(super) fn desc(desc: &TensorDesc) -> String {
     let mut text = names::dtype_name(desc.dtype);
-    match desc.shape.as_deref() {
-        None => {}
-        Some([-2]) => text.push_str("[?]"),
-        Some(dims) => {
-            let dims: Vec<String> = dims.iter().map(i64::to_string).collect();
-            let _ = write!(text, "[{}]", dims.join(","));
-        }
+    if let Some(dims) = desc.shape.as_deref() {
+        text.push_str(&shape(dims));
     }
-    let layout = desc.layout.as_str();
-    let (primary, sub) = layout.split_once(':').map_or((layout, "0"), |(primary, sub)| (primary, sub));
-    let is_plain = is_word(primary) && !sub.is_empty() && sub.bytes().all(|b| b.is_ascii_digit());
-    let _ = if is_plain { write!(text, " {layout}") } else { write!(text, " {}", quoted(layout.as_bytes())) };
+    text.push_str(&layout(desc.layout.as_str()));
+    if let Some((dims, format)) = origin::of(desc) {
+        let _ = write!(text, " of {}{}", shape(dims), layout(format));
+    }
     text
+}
+
+fn shape(dims: &[i64]) -> String {
+    match dims {
+        [-2] => "[?]".to_owned(),
+        dims => format!("[{}]", dims.iter().map(i64::to_string).collect::<Vec<_>>().join(",")),
+    }
+}
+
+/// ` NCHW`
+fn layout(layout: &str) -> String {
+    let (primary, sub) = layout.split_once(':').map_or((layout, "0"), |(primary, sub)| (primary, sub));
+    let is_plain =
+        is_word(primary) && primary != "of" && !sub.is_empty() && sub.bytes().all(|b| b.is_ascii_digit());
+    if is_plain { format!(" {layout}") } else { format!(" {}", quoted(layout.as_bytes())) }
 }
 
 /// Whether a text is a word of the grammar.

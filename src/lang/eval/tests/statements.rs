@@ -378,7 +378,7 @@ fn texts_are_rendered_from_the_frame_of_their_statement() {
         vec![
             Statement::Let { local, value: out },
             Statement::Isolate { target: held, reason: Some(0) },
-            Statement::Report { places: [held].into(), message: 0, help: None },
+            Statement::Report { places: [held].into(), message: 0, level: None, help: None, answer: None },
             Statement::Fail(0),
         ]
     };
@@ -463,8 +463,8 @@ fn chains_stop_at_the_first_failing_step() {
     };
     assert!(matches!(on(true, c), (ChainEnd::Done, 1)));
     assert!(matches!(on(true, b), (ChainEnd::Elsewhere, 0)));
-    let (ChainEnd::Kept { step, name, otherwise, .. }, 0) = on(false, c) else { panic!("it is kept") };
-    assert_eq!((step, name, otherwise), (2, sym("second"), Some(3)));
+    let (ChainEnd::Kept(kept), 0) = on(false, c) else { panic!("it is kept") };
+    assert_eq!((kept.name, kept.otherwise), (sym("second"), Some(3)));
 }
 
 /// Writes down what it is asked.
