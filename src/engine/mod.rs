@@ -8,6 +8,7 @@ pub mod explain;
 pub mod outcome;
 
 mod conflicts;
+mod dirty;
 mod marks;
 mod order;
 mod pairs;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::dirty::{Dirty, nodes_of};
 use super::order::sorted;
 use super::pairs::Class;
 use super::queries::{
@@ -380,24 +381,6 @@ impl<'db> Engine<'db> {
     }
 }
 
-/// The nodes that an edit is about.
-fn nodes_of(kind: &EditKind) -> Vec<NodeId> {
-    match kind {
-        EditKind::Insert { node, behind, .. } => std::iter::once(*node).chain(*behind).collect(),
-        EditKind::Delete { node, .. } => vec![*node],
-        EditKind::Connect { from, to, before } => {
-            [from.node, to.node].into_iter().chain(before.map(|output| output.node)).collect()
-        }
-        EditKind::Cut { from, to } => vec![from.node, to.node],
-        EditKind::Link { from, to } | EditKind::Unlink { from, to } => vec![*from, *to],
-        EditKind::SetAttr { subject, .. } | EditKind::SetField { subject, .. } => match subject {
-            Subject::Node(node) => vec![*node],
-            Subject::Anchor(anchor) => vec![anchor.node()],
-            Subject::Graph(_) => Vec::new(),
-        },
-    }
-}
-
 impl Host for Engine<'_> {
     fn symbols(
         &self,
@@ -506,7 +489,7 @@ impl Host for Engine<'_> {
         let layer = self.layer(machine, name, target);
         let groups = self.conflicts_by_group(layer).map_err(|failure| self.fail(failure))?;
         let first = self.drafts.borrow().len();
-        let mut dirty = Dirty { seen: machine.edits().len(), nodes: FxHashSet::default() };
+        let mut dirty = Dirty::since(machine.edits().len());
         for (group, found) in groups {
             dirty.update(machine);
             let mut conflicts: FxHashMap<Anchor, Vec<(Class, Verdict)>> = FxHashMap::default();
@@ -579,33 +562,5 @@ impl Engine<'_> {
         let verdict = search.run_group(group);
         self.reach.replace(known);
         verdict.map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
-    }
-}
-
-/// Nodes that edits have touched since a search looked at them.
-struct Dirty {
-    seen: usize,
-    nodes: FxHashSet<NodeId>,
-}
-
-impl Dirty {
-    fn update(&mut self, machine: &Machine<'_>) {
-        for record in &machine.edits()[self.seen..] {
-            self.nodes.extend(nodes_of(&record.kind));
-        }
-        self.seen = machine.edits().len();
-    }
-
-    fn spoils(&self, verdict: &GroupVerdict) -> bool {
-        let Some(reads) = &verdict.reads else { return false };
-        if self.nodes.is_empty() {
-            return false;
-        }
-        reads.everything
-            || if reads.nodes.len() <= self.nodes.len() {
-                reads.nodes.iter().any(|node| self.nodes.contains(node))
-            } else {
-                self.nodes.iter().any(|node| reads.nodes.contains(node))
-            }
     }
 }
