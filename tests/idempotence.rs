@@ -13,7 +13,7 @@ mod generate;
 
 use generate::{Shape, Spec};
 
-const SHAPES: [Shape; 7] = [
+const SHAPES: [Shape; 10] = [
     Shape::Mixed,
     Shape::PeerLike,
     Shape::PeerNested,
@@ -21,6 +21,9 @@ const SHAPES: [Shape; 7] = [
     Shape::OneVariable,
     Shape::WideConcat,
     Shape::ManySubgraphs,
+    Shape::Copies,
+    Shape::CopiesAndWriters,
+    Shape::CopyFan,
 ];
 
 fn optimize(session: &Session, snapshot: &Snapshot) -> anchorwatch::engine::outcome::Outcome {

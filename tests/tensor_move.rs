@@ -62,6 +62,37 @@ proptest! {
     }
 }
 
+/// Where a rule of the layout layer fails, the copy stays, and a warning tells.
+#[test]
+fn an_answer_that_cannot_be_found_keeps_the_copy() {
+    let mut overlay = "override checker immutable_out_and_nopadding_continuous_in\n  for last fixed: IMMUTABLE_ADDRESS_OUTPUT, \
+        concat: NOPADDING_CONTINUOUS_INPUT\n  when deep_0(fixed.node) and concat.is_in\n  isolate concat\n"
+        .to_owned();
+    // Calls may not be nested as deep as this.
+    (0..250).for_each(|i| overlay += &format!("fn deep_{i}(n: Node) -> Bool = not deep_{}(n)\n", i + 1));
+    overlay += "fn deep_250(n: Node) -> Bool = n.has_subgraph\n";
+    let graph = "v: Variable\na: Relu\nt: TensorMove(v)\n\
+        c: PhonyConcat(a, t) { _no_padding_continuous_input = true, _output_reuse_input = true }\nr: Relu(c)\n";
+    let context = anchorwatch::format::LoadContext::default();
+    let loaded = anchorwatch::format::load(graph.as_bytes(), "broken.graph", &context).expect("a graph");
+    let told = |overlay: Option<String>| {
+        let mut sources = RuleSources::shipped();
+        sources.files.extend(overlay.map(|text| ("deep.anchor".to_owned(), text, true)));
+        let session = Session::new(sources);
+        let steps = vec![Sym::new("tensor_move")];
+        let request = Request { graph: GraphId::ROOT, node: None, steps, sort: false };
+        let outcome = session.run(&loaded.snapshot, &request).expect("the rules are sound");
+        assert_eq!(outcome.failures().count(), 0);
+        assert_eq!(loaded.snapshot.node_count(), outcome.after.node_count());
+        outcome.findings().map(|finding| finding.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(told(None), Vec::<String>::new());
+    assert_eq!(
+        told(Some(overlay)),
+        ["whether the memory on both sides of t may be joined could not be found out"]
+    );
+}
+
 /// A chain of copies goes in one sweep, whoever stands between two of them.
 #[test]
 fn long_chains_go() {

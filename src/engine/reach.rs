@@ -92,3 +92,52 @@ impl ReachIndex {
 fn graph_of(machine: &Machine<'_>, node: NodeId) -> Option<GraphId> {
     machine.state().get_node(node).map(|node| node.graph)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::format::{LoadContext, load};
+    use crate::lang::eval::{NoHost, Program};
+
+    /// Nodes without edges, numbered from 0.
+    fn nodes(count: usize) -> Snapshot {
+        let text: String = (0..count).map(|i| format!("n{i}: Relu\n")).collect();
+        load(text.as_bytes(), "nodes.graph", &LoadContext::default()).expect("a graph").snapshot
+    }
+
+    proptest! {
+        /// Through many edits every answer is that of a plain search, with circles and without.
+        #[test]
+        fn answers_follow_edits(
+            start in prop::collection::vec((0u32..24, 0u32..24), 0..30),
+            steps in prop::collection::vec((0u8..8, 0u32..24, 0u32..24), 1..120),
+            acyclic in any::<bool>(),
+        ) {
+            let before = nodes(24);
+            prop_assert_eq!(before.node_count(), 24);
+            let program = Program::default();
+            let mut edit = before.edit();
+            for &(a, b) in start.iter().filter(|(a, b)| a < b || !acyclic && a != b) {
+                edit.add_control(NodeId(a), NodeId(b));
+            }
+            let before = edit.finish(&before);
+            let mut machine = Machine::over(&program, &NoHost, &before, GraphId::ROOT);
+            let mut index = ReachIndex::default();
+            for (what, a, b) in steps {
+                let (from, to) = (NodeId(a), NodeId(b));
+                match what {
+                    0 => _ = machine.delete(from),
+                    1 => machine.unlink(from, to),
+                    // An edge against the order, as long as it closes no circle.
+                    2 | 3 if !acyclic || !reaches(machine.state(), to, from) => _ = machine.link(from, to),
+                    _ => {
+                        let answer = index.ask(&machine, &before, from, to);
+                        prop_assert_eq!(answer, reaches(machine.state(), from, to));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -163,9 +163,12 @@ impl<'a> Machine<'a> {
                 };
                 self.see_everything();
                 let host = self.host;
-                let answer = host.would_conflict(self, target, (first, second));
-                let told = |answer: Option<bool>| answer.map_or(Value::None, Value::Bool);
-                answer.map_or_else(|failure| self.postpone(failure), told)
+                match host.would_conflict(self, target, (first, second)) {
+                    Ok(answer) => answer.map_or(Value::None, Value::Bool),
+                    // Unknown is an answer, unless nothing can be evaluated any more.
+                    Err(failure) if self.is_exhausted() => self.postpone(failure),
+                    Err(_) => Value::None,
+                }
             }
             &Op::Counter(name) => {
                 let counter = self.counters.entry(name).or_insert(0);
