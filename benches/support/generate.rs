@@ -546,7 +546,8 @@ impl Maker {
         while self.serial + 1 < nodes {
             last = self.op(&mut scope, "TensorMove", &[last], 1, Attrs::default()).output(0);
             if writers {
-                last = self.reference(&mut scope, "ScatterUpdate", &["ref"], &[last], &["reference"]).output(0);
+                last =
+                    self.reference(&mut scope, "ScatterUpdate", &["ref"], &[last], &["reference"]).output(0);
             }
         }
         self.net_output(&mut scope, &[last], false);

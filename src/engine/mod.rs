@@ -22,8 +22,8 @@ mod search;
 mod search_tests;
 mod session;
 mod sides;
-mod trial;
 mod testing;
+mod trial;
 
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};
 pub use testing::{Case, CaseEnd, CoverageRow, TestOutcome};

@@ -14,6 +14,9 @@ use crate::lang::eval::{EditKind, Machine, reaches};
 /// Questions about one graph that are searched before an index is made: about what making one costs.
 const SEARCHED: u32 = 8;
 
+/// Questions of a pass before the order is made: making it costs about one search.
+const UNRANKED: u32 = 1;
+
 /// Nodes that a search bounded by ranks looks at before the index is made.
 const BOUNDED: usize = 1 << 12;
 
@@ -45,7 +48,7 @@ impl ReachIndex {
         if let Some(index) = &known.index {
             return index.reaches(&mut self.scratch, from, to);
         }
-        if self.asked > SEARCHED {
+        if self.asked > UNRANKED {
             let ranks = self.ranks.get_or_insert_with(|| Ranks::new(machine.snapshot(before).dense()));
             if let Some(answer) = ranks.reaches(machine, graph, (from, to), BOUNDED) {
                 return answer;

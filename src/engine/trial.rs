@@ -66,8 +66,11 @@ impl Judge {
         let attributes: Vec<Attribute> =
             names(db, rules, Kind::Attribute).iter().filter_map(attribute).collect();
         let at = |mark| attributes.iter().position(|attribute| attribute.mark == mark);
-        let ready: Vec<Rule> =
-            pair_table(db, rules).rules.iter().filter_map(|pairs| rule(db, rules, pairs.class, linked)).collect();
+        let ready: Vec<Rule> = pair_table(db, rules)
+            .rules
+            .iter()
+            .filter_map(|pairs| rule(db, rules, pairs.class, linked))
+            .collect();
         let places = |rule: &Rule| rule.pairs.iter().filter_map(|&(a, b)| at(a).zip(at(b))).collect();
         let pairs = ready.iter().map(places).collect();
         Judge { attributes, rules: ready, pairs }
@@ -89,8 +92,13 @@ impl Judge {
             counts.iter_mut().zip(&more).for_each(|(count, more)| *count += more);
         }
         let meets = |&(x, y): &(usize, usize)| counts[x] > 0 && counts[y] > u32::from(x == y);
-        let suspects: Vec<&Rule> =
-            self.rules.iter().zip(&self.pairs).filter(|(_, pairs)| pairs.iter().any(meets)).map(|(r, _)| r).collect();
+        let suspects: Vec<&Rule> = self
+            .rules
+            .iter()
+            .zip(&self.pairs)
+            .filter(|(_, pairs)| pairs.iter().any(meets))
+            .map(|(r, _)| r)
+            .collect();
         if suspects.is_empty() {
             return Ok(Some(false));
         }
@@ -122,8 +130,11 @@ impl Judge {
                     None => continue,
                     Some(_) if !attribute.steady => true,
                     Some(condition) => {
-                        let carries =
-                            machine.test(attribute.entry, condition, &frame(machine, anchor, target, Value::None))?;
+                        let carries = machine.test(
+                            attribute.entry,
+                            condition,
+                            &frame(machine, anchor, target, Value::None),
+                        )?;
                         plain &= !carries;
                         carries
                     }
@@ -210,9 +221,11 @@ impl Judge {
             }
             let carries = match attribute.condition {
                 None => !marked.contains(&anchor),
-                Some(condition) => {
-                    machine.test(attribute.entry, condition, &frame(machine, anchor, target, group.clone()))?
-                }
+                Some(condition) => machine.test(
+                    attribute.entry,
+                    condition,
+                    &frame(machine, anchor, target, group.clone()),
+                )?,
             };
             if carries {
                 places.push(Place { group: 0, at, anchor });

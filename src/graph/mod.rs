@@ -29,8 +29,8 @@ pub use reach::{Reach, ReachScratch};
 pub use snapshot::{Snapshot, State};
 pub use sort::{CycleError, SortMode, SortRules, sort};
 pub use symbols::{Group, GroupId, SymbolError, Symbols, SymbolsBuilder, compare_labels, label};
-pub use tracked::{Counts, Tracked};
 pub use tensor::{Compression, DATA_TYPES, DataType, Tensor, TensorDesc, dtype_bits, dtype_name};
+pub use tracked::{Counts, Tracked};
 pub use value::{AttrValue, Attrs, Bytes, Extra, ExtraField, ListItems, ListValue, NamedAttrs, OpaqueGraph};
 
 /// A node of any graph of the model. Ids are given once and never reused inside a lineage of snapshots.

@@ -394,7 +394,10 @@ impl Cx<'_> {
                     }
                 }
                 ExpectKind::Warn { code, .. } if !self.scope.lint_codes.contains(&code.text) => {
-                    if [Kind::Pass, Kind::Chain, Kind::Checker].iter().any(|kind| self.scope.has(*kind, code.text)) {
+                    if [Kind::Pass, Kind::Chain, Kind::Checker]
+                        .iter()
+                        .any(|kind| self.scope.has(*kind, code.text))
+                    {
                         continue;
                     }
                     let message = format!("no lint has the code `{}`", code.text);

@@ -159,7 +159,8 @@ impl Cx<'_> {
                 Kind::Symbols | Kind::Fn | Kind::Walk | Kind::Action | Kind::Pass | Kind::Chain
             )
         {
-            let message = format!("`{}` sees a symbol table that is built or tracked, and none is here", info.name);
+            let message =
+                format!("`{}` sees a symbol table that is built or tracked, and none is here", info.name);
             self.report(Diagnostic::error(codes::NOT_HERE, name_span, message));
         }
         if args.len() != info.params.len() {

@@ -210,7 +210,9 @@ impl Machine<'_> {
 
     fn record(&mut self, kind: EditKind) {
         // Marks rest on what nodes and tensors say of themselves.
-        if let (EditKind::SetAttr { .. } | EditKind::SetField { .. }, Some(tracked)) = (&kind, &mut self.tracked) {
+        if let (EditKind::SetAttr { .. } | EditKind::SetField { .. }, Some(tracked)) =
+            (&kind, &mut self.tracked)
+        {
             tracked.forget_counts();
         }
         self.log.push(EditRecord { entry: self.current, kind });

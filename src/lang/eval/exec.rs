@@ -74,7 +74,9 @@ impl<'a> Machine<'a> {
         let Some(linked) = program.entry(Kind::Symbols, symbols).and_then(|id| program.linked(id)) else {
             return Err(Failure::mechanism("unknown", format!("there are no symbols `{symbols}`")));
         };
-        let Entry::Symbols { block, .. } = &*linked.entry else { return Ok((SymbolsBuilder::default(), Ok(()))) };
+        let Entry::Symbols { block, .. } = &*linked.entry else {
+            return Ok((SymbolsBuilder::default(), Ok(())));
+        };
         let anchors = if target == GraphId::ROOT { self.anchor_count() } else { 0 };
         let outer = self.builder.replace(SymbolsBuilder::with_capacity(anchors));
         let result = self.run(linked.code.entry, block, &[Value::Graph(target)]);

@@ -16,8 +16,8 @@ const RESERVED: [&str; 14] =
 /// The words that begin a statement.
 pub const STATEMENTS: [&str; 26] = [
     "let", "if", "for", "stop", "do", "give", "isolate", "found", "join", "unite", "fail", "report",
-    "insert", "delete", "connect", "cut", "link", "unlink", "set", "sort", "apply", "resolve", "attempt", "sweep",
-    "track", "merge",
+    "insert", "delete", "connect", "cut", "link", "unlink", "set", "sort", "apply", "resolve", "attempt",
+    "sweep", "track", "merge",
 ];
 
 const CLAUSES: [&str; 6] = ["when", "isolate", "because", "help", "level", "doc"];

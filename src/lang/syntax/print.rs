@@ -5,8 +5,8 @@
 
 use super::ast::{
     AttrPlace, AttrType, AttributeRule, Block, ChainStep, Checker, CheckerAction, CheckerForm, Expect,
-    ExpectKind, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Refusal, Param, Position, Raw,
-    Role, SetTerm, StepEnd, Side, Statement, StatementKind, Subject, Test, Text,
+    ExpectKind, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, Position, Raw,
+    Refusal, Role, SetTerm, Side, Statement, StatementKind, StepEnd, Subject, Test, Text,
 };
 use super::print_expr::{full, names, simple, string, text, tight, ty};
 
@@ -361,7 +361,9 @@ impl Printer {
             }
             StatementKind::Sort { order } => format!("sort with {}", order.text),
             StatementKind::Apply { chain, to } => format!("apply {} to {}", chain.text, simple(to)),
-            StatementKind::Merge { anchor, into } => format!("merge {} into {}", simple(anchor), simple(into)),
+            StatementKind::Merge { anchor, into } => {
+                format!("merge {} into {}", simple(anchor), simple(into))
+            }
             StatementKind::Attempt { body, otherwise } => return self.attempt(body, otherwise.as_ref()),
             StatementKind::Sweep { binder, graph, condition: only, body } => {
                 let condition = condition(only.as_ref());
