@@ -3,8 +3,9 @@
 //! The rooms, from the ground up; a room imports only from those before it:
 //! `graph` (persistent snapshots and their analyses), `format` (files in and out),
 //! `lang` (the rule language), `db` (incremental queries), `engine` (passes and
-//! verdicts), `report` (what a person reads), `cli`.
+//! verdicts), `audit` (what a rule set says, read by no graph), `report` (what a person reads), `cli`.
 
+pub mod audit;
 pub mod cli;
 pub mod db;
 pub mod engine;

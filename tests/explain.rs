@@ -39,7 +39,7 @@ fn each_page_reads_as_written() {
         .filter_map(|name| name.strip_suffix(".graph").map(str::to_owned))
         .collect();
     names.sort();
-    assert!(names.len() >= 12, "only {} pages were found", names.len());
+    assert!(names.len() >= 24, "only {} pages were found", names.len());
     let mut wrong = Vec::new();
     for name in names {
         let graph = format!("{name}.graph");

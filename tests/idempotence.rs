@@ -1,15 +1,18 @@
 //! What the layout layer must keep, on generated graphs: a second run adds nothing, the graph stays acyclic, and every
 //! reader reads what it read before, if through copies.
 
-use std::collections::{BTreeMap, VecDeque};
-
 use anchorwatch::engine::{Request, RuleSources, Session};
-use anchorwatch::graph::{GraphId, NodeId, Output, Snapshot, Sym};
+use anchorwatch::graph::{GraphId, Output, Snapshot, Sym};
 use proptest::prelude::*;
 
 #[allow(dead_code, reason = "benches use the rest")]
 #[path = "../benches/support/generate.rs"]
 mod generate;
+
+#[path = "support/laws.rs"]
+mod laws;
+
+use laws::{behind, left_after_sorting};
 
 use generate::{Shape, Spec};
 
@@ -34,38 +37,6 @@ fn optimize(session: &Session, snapshot: &Snapshot) -> anchorwatch::engine::outc
     outcome
 }
 
-/// Nodes that lie on, or behind, a cycle of data and control edges inside one graph.
-fn left_after_sorting(snapshot: &Snapshot) -> Vec<String> {
-    let mut waits: BTreeMap<NodeId, usize> = BTreeMap::new();
-    let before = |node: NodeId| {
-        let inputs = (0..snapshot.node(node).inputs.len() as u32).map(move |i| node.input(i));
-        inputs
-            .filter_map(|i| snapshot.producer(i))
-            .map(|o| o.node)
-            .chain(snapshot.control_in(node))
-            .collect::<Vec<_>>()
-    };
-    let mut after: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
-    for (node, _) in snapshot.nodes_by_id() {
-        let before = before(node);
-        waits.insert(node, before.len());
-        before.into_iter().for_each(|from| after.entry(from).or_default().push(node));
-    }
-    let mut ready: VecDeque<NodeId> =
-        waits.iter().filter(|(_, count)| **count == 0).map(|(node, _)| *node).collect();
-    while let Some(node) = ready.pop_front() {
-        waits.remove(&node);
-        for &next in after.get(&node).into_iter().flatten() {
-            let count = waits.get_mut(&next).expect("a node that waits");
-            *count -= 1;
-            if *count == 0 {
-                ready.push_back(next);
-            }
-        }
-    }
-    waits.keys().map(|&node| snapshot.node(node).name.to_string()).collect()
-}
-
 /// What an input reads once copies that the run inserted are looked through: output `i` of a copy holds input `i`.
 fn read_through(before: &Snapshot, after: &Snapshot, mut from: Output) -> Option<Output> {
     for _ in 0..=after.node_count() {
@@ -75,21 +46,6 @@ fn read_through(before: &Snapshot, after: &Snapshot, mut from: Output) -> Option
         from = after.producer(from.node.input(from.index))?;
     }
     None
-}
-
-fn is_ahead(snapshot: &Snapshot, from: NodeId, to: NodeId) -> bool {
-    let mut seen = std::collections::BTreeSet::from([from]);
-    let mut open = vec![from];
-    while let Some(node) = open.pop() {
-        if node == to {
-            return true;
-        }
-        let outputs = (0..snapshot.node(node).outputs.len() as u32).map(|i| node.output(i));
-        let next =
-            outputs.flat_map(|o| snapshot.consumers(o)).map(|i| i.node).chain(snapshot.control_out(node));
-        open.extend(next.filter(|next| seen.insert(*next)));
-    }
-    false
 }
 
 fn keeps_the_laws(session: &Session, snapshot: &Snapshot) -> usize {
@@ -108,7 +64,12 @@ fn keeps_the_laws(session: &Session, snapshot: &Snapshot) -> usize {
             assert_eq!(reads, snapshot.producer(input), "input {} of {}", input.index, node.name);
         }
         for to in snapshot.control_out(id) {
-            assert!(is_ahead(after, id, to), "{} must stay before {}", node.name, snapshot.node(to).name);
+            assert!(
+                behind(after, id).contains(&to),
+                "{} must stay before {}",
+                node.name,
+                snapshot.node(to).name
+            );
         }
     }
     let again = optimize(session, after);

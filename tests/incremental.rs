@@ -24,19 +24,23 @@ struct Watch {
 type Ran = BTreeMap<String, usize>;
 
 impl Watch {
+    /// The layout layer.
     fn new() -> Watch {
+        let watch = Watch::of(&["layout"], generate::mixed(1000));
+        let outcome = watch.session.run(&watch.snapshot, &watch.request).expect("sound rules");
+        assert!(outcome.findings().count() > 10, "the graph has conflicts");
+        watch
+    }
+
+    /// Passes in order.
+    fn of(passes: &[&str], snapshot: Snapshot) -> Watch {
         let mut sources = RuleSources::shipped();
         sources.files.push(("unrelated.anchor".to_owned(), "option unrelated: int = 0\n".to_owned(), true));
         let files = sources.files.iter().map(|(path, text, _)| (path.clone(), text.clone())).collect();
-        let request =
-            Request { graph: GraphId::ROOT, node: None, steps: vec![Sym::new("layout")], sort: false };
-        let watch = Watch {
-            session: Session::new(sources),
-            snapshot: generate::mixed(1000),
-            request,
-            files,
-            options: BTreeMap::new(),
-        };
+        let steps = passes.iter().map(|pass| Sym::new(pass)).collect();
+        let request = Request { graph: GraphId::ROOT, node: None, steps, sort: false };
+        let watch =
+            Watch { session: Session::new(sources), snapshot, request, files, options: BTreeMap::new() };
         watch.run();
         watch
     }
@@ -44,7 +48,7 @@ impl Watch {
     fn run(&self) {
         let outcome = self.session.run(&self.snapshot, &self.request).expect("sound rules");
         assert_eq!(outcome.failures().count(), 0);
-        assert!(outcome.findings().count() > 10, "the graph has conflicts");
+        assert!(outcome.steps.iter().any(|step| !step.edits.is_empty()), "there is something to do");
     }
 
     /// What runs when the graph is checked again.
@@ -274,4 +278,45 @@ fn a_second_graph_reads_no_rule_text() {
     // A reason that is told for the first time is looked up; nothing is compiled again.
     let asked = ["symbols", "mark_list", "verdicts", "run_pass", "tell", "texts", "program"];
     assert!(ran.keys().all(|query| asked.contains(&query.as_str())), "{ran:?}");
+}
+
+const CELL: &str = "  ReadOnly      | DoNothing  | DoNothing      | InsertIdentity | WrongGraph";
+const OTHER_CELL: &str = "  ReadOnly      | DoNothing  | InsertIdentity | InsertIdentity | WrongGraph";
+
+/// What an edit inside one item costs whose typed body is another one then, and one pass that reads it.
+const ONE_ITEM_AND_ITS_PASS: &[(&str, usize)] = &[("entry", 1), ("program", 1), ("run_pass", 1), ("tell", 1)];
+
+#[test]
+fn a_cell_of_a_matrix_runs_the_pass_that_reads_it() {
+    let mut watch = Watch::of(&["hccl_continuous", "rw"], generate::accesses(1000));
+    let ran = watch.edit("rules/readwrite.anchor", CELL, OTHER_CELL);
+    // The pass before it stands as it was.
+    let expected = and(and(reparse(&watch, "rules/readwrite.anchor"), BELOW_ONE_ITEM), ONE_ITEM_AND_ITS_PASS);
+    assert_eq!(ran, expected);
+}
+
+#[test]
+fn a_cell_of_a_matrix_runs_no_pass_that_does_not_read_it() {
+    let mut watch = Watch::of(&["hccl_memcpy", "hccl_continuous"], generate::accesses(1000));
+    let ran = watch.edit("rules/readwrite.anchor", CELL, OTHER_CELL);
+    // Looked at for complaints; nobody asks for its body.
+    let looked_at: Vec<_> =
+        BELOW_ONE_ITEM.iter().filter(|(query, _)| *query != "compiled").copied().collect();
+    assert_eq!(ran, and(reparse(&watch, "rules/readwrite.anchor"), &looked_at));
+}
+
+#[test]
+fn a_condition_of_a_pass_runs_that_pass_and_what_comes_after_it() {
+    let (from, to) = (
+        "    for n in g.nodes where n.attr(_input_mutable) {",
+        "    for n in g.nodes where n.attr(_input_mutable) and n.inputs.count > 1 {",
+    );
+    let mut watch = Watch::of(&["hccl_continuous", "hccl_memcpy"], generate::accesses(1000));
+    let ran = watch.edit("rules/hccl.anchor", from, to);
+    let own = and(and(reparse(&watch, "rules/hccl.anchor"), BELOW_ONE_ITEM), ONE_ITEM_AND_ITS_PASS);
+    assert_eq!(ran, own);
+    // The later pass gets another graph; its program is the same.
+    let mut watch = Watch::of(&["hccl_memcpy", "hccl_continuous"], generate::accesses(1000));
+    let ran = watch.edit("rules/hccl.anchor", from, to);
+    assert_eq!(ran, and(own, &[("run_pass", 1), ("tell", 1)]));
 }

@@ -1,298 +1,208 @@
-//! The shipped layers keep values: after `rw` and `layout`, in whatever order the graph runs, every operator reads what it was
-//! meant to read.
+//! The shipped passes keep values: after them, in whatever order the graph runs, every operator reads what it was meant to read, and
+//! variables end as they were meant to.
 //!
 //! A small machine that knows no rule runs graphs in all topological orders: with the memory of the device, and as they are meant.
 //! Left out are graphs that already mean nothing definite: unordered accesses to one tensor, one of them a declared write (the lint's
-//! business), and declared writes to a tensor other than a variable or an input that somebody still reads (readwrite 3.5 lets
-//! them pass).
+//! business), and declared writes to a tensor other than a variable that somebody still reads (readwrite 3.5 lets them pass). Not
+//! sketched are broadcasts, whose write-back is an operator more.
+//!
+//! `ANCHORWATCH_SOUNDNESS=N` looks at N times as many sketches, from seeds of their own.
 
+#[path = "memory/behaviours.rs"]
+mod behaviours;
+#[path = "memory/cells.rs"]
+mod cells;
+#[path = "memory/deletions.rs"]
+mod deletions;
+#[path = "memory/demands.rs"]
+mod demands;
 #[path = "memory/machine.rs"]
 mod machine;
 #[path = "memory/sketch.rs"]
 mod sketch;
+#[path = "memory/soundness.rs"]
+mod soundness;
 
 use std::cell::Cell;
 
-use anchorwatch::engine::{Request, RuleSources, Session};
+use anchorwatch::engine::{RuleSources, Session};
 use anchorwatch::format::notation;
-use anchorwatch::graph::{GraphId, Snapshot, Sym};
-use anchorwatch::lang::Level;
-use machine::{Behaviour, Machine, RUBBISH, Semantics};
+use anchorwatch::graph::{GraphId, Snapshot};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::TestCaseError;
+use sketch::{Palette, Sketch, sketches};
+use soundness::{
+    ALL, Fault, LAYERS, faults, ge, generous, may_overwrite_silently, meaning, parse, run, runner, samples,
+    told,
+};
 
-/// How many sketches the property looks at.
-const CASES: u32 = 1500;
-
-/// What went wrong in some order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fault {
-    /// An input reads what another operator left behind.
-    Rubbish,
-    /// Somebody writes a constant.
-    Constant,
-    /// An input reads another value than it was meant to.
-    OtherValue,
-}
-
-fn parse(text: &str) -> Snapshot {
-    let (graph, errors) = notation::parse(text);
-    assert!(errors.is_empty(), "{text}\n{errors:?}");
-    graph.expect("a graph")
-}
-
-/// What the graph is meant to do, if that is definite.
-fn meaning(graph: &Snapshot) -> Option<Behaviour> {
-    let meant = Machine::new(graph, Semantics::Value).run();
-    let definite = meant.reads.values().all(|values| values.len() == 1);
-    let own = graph.list(GraphId::ROOT).all(|id| {
-        let node = graph.node(id);
-        (0..node.inputs.len() as u32).all(|index| {
-            let producer = graph.producer(id.input(index)).expect("inputs are connected");
-            // Sources have no result: they are read as they are at the time. What copies read is not recorded.
-            let written = meant.results.get(&*graph.node(producer.node).name);
-            let read = meant.reads.get(&(node.name.to_string(), index));
-            written.is_none_or(|written| read.is_none_or(|read| read == written))
-        })
+/// The limits of the specification that sketches run into. Told by `known_limits`.
+fn is_excused(fault: Fault, before: &Snapshot, after: &Snapshot, steps: &[&str]) -> bool {
+    // R15: the only user of a variable may overwrite it, if it does not say so (`hccl_memcpy` looks at those that do).
+    let alone = fault == Fault::Kept && (may_overwrite_silently(before) || steps == LAYERS);
+    // Readwrite 12.11: no copy is put behind a copy that must stay.
+    let crowded = after.all_nodes(GraphId::ROOT).into_iter().any(|node| {
+        let readers: Vec<_> = after.consumers(node.output(0)).collect();
+        cells::flag(after, node, "_cannot_be_deleted")
+            && readers.len() > 1
+            && readers.iter().any(|&reader| cells::special(after, reader))
     });
-    (definite && own).then_some(meant)
+    alone || crowded
 }
 
-fn faults(graph: &Snapshot, meant: &Behaviour) -> Vec<(Fault, String)> {
-    let machine = Machine::new(graph, Semantics::Memory);
-    let done = machine.run();
-    assert_eq!(
-        done.reads.keys().collect::<Vec<_>>(),
-        meant.reads.keys().collect::<Vec<_>>(),
-        "only copies come and go"
-    );
-    let mut faults: Vec<(Fault, String)> = Vec::new();
-    if machine.writes_constant() {
-        faults.push((Fault::Constant, "a constant is written".to_owned()));
-    }
-    for (place, values) in &done.reads {
-        if *values != meant.reads[place] {
-            let fault = if values.contains(&RUBBISH) { Fault::Rubbish } else { Fault::OtherValue };
-            faults.push((fault, format!("{}:{}", place.0, place.1)));
-        }
-    }
-    faults.sort();
-    faults
-}
-
-/// The graph after these steps. Nothing may fail.
-fn run(session: &Session, graph: &Snapshot, steps: &[&str]) -> Snapshot {
-    let steps = steps.iter().map(|step| Sym::new(step)).collect();
-    let request = Request { graph: GraphId::ROOT, node: None, steps, sort: false };
-    let outcome = session.run(graph, &request).expect("the rules have no errors");
-    assert_eq!(outcome.failures().count(), 0, "{:?}", outcome.failures().next());
-    outcome.after
-}
-
-fn lint_complains(session: &Session, graph: &Snapshot) -> bool {
-    let steps = vec![Sym::new("unordered_accesses")];
-    let request = Request { graph: GraphId::ROOT, node: None, steps, sort: false };
-    session.run(graph, &request).expect("the rules have no errors").findings().next().is_some()
-}
-
-fn runner(cases: u32) -> TestRunner {
-    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
-}
-
-/// The same graphs every time: those whose meaning is definite, with it.
-fn samples(count: usize) -> Vec<(String, Snapshot, Behaviour)> {
-    let mut runner = runner(0);
-    let sketches = sketch::sketches();
-    let texts = (0..count).map(|_| sketches.new_tree(&mut runner).expect("a sketch").current().notation());
-    texts
-        .filter_map(|text| {
-            let graph = parse(&text);
-            let meant = meaning(&graph)?;
-            Some((text, graph, meant))
-        })
-        .collect()
-}
-
-/// All samples that the passes under these rules leave faulty.
-fn faulty(rules: RuleSources, samples: &[(String, Snapshot, Behaviour)], fault: Fault) -> usize {
-    let session = Session::new(rules);
-    let errors: Vec<String> = session
-        .diagnostics()
-        .iter()
-        .filter(|d| d.diagnostic.level == Level::Error)
-        .map(|d| d.diagnostic.message.clone())
-        .collect();
-    assert!(errors.is_empty(), "{errors:?}");
-    let faults_after =
-        samples.iter().map(|(_, graph, meant)| faults(&run(&session, graph, &["rw", "layout"]), meant));
-    faults_after.filter(|faults| faults.iter().any(|(found, _)| *found == fault)).count()
-}
-
-#[test]
-fn no_order_reads_an_overwritten_value() {
+fn keeps_values(palette: Palette, steps: &[&str]) {
     let session = Session::new(RuleSources::shipped());
-    let (definite, excused) = (Cell::new(0), Cell::new(0));
-    let property = |sketch: sketch::Sketch| {
+    let (seen, definite, excused) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let property = |sketch: Sketch| -> Result<(), TestCaseError> {
         let text = sketch.notation();
         let graph = parse(&text);
+        seen.set(seen.get() + 1);
         let Some(meant) = meaning(&graph) else { return Ok(()) };
         definite.set(definite.get() + 1);
-        let after = run(&session, &graph, &["rw", "layout"]);
-        let faults = faults(&after, &meant);
-        // A copy of a variable can lose its place behind a write; see `a_copy_that_loses_its_place_is_told`.
-        let misplaced = !faults.is_empty() && faults.iter().all(|(fault, _)| *fault == Fault::OtherValue);
-        if misplaced && lint_complains(&session, &after) {
-            excused.set(excused.get() + 1);
-        } else {
-            prop_assert!(
-                faults.is_empty(),
-                "{:?} in\n{}which becomes\n{}",
-                faults,
-                text,
-                notation::print(&after)
-            );
-        }
+        let after = run(&session, &graph, steps)
+            .map_err(|failure| TestCaseError::fail(format!("{failure}\n{text}")))?;
+        let mut faults = faults(&after, &meant);
+        let all = faults.len();
+        faults.retain(|(fault, _)| !is_excused(*fault, &graph, &after, steps));
+        excused.set(excused.get() + usize::from(all > 0 && faults.is_empty()));
+        prop_assert!(
+            faults.is_empty(),
+            "{:?} in\n{}which becomes\n{}",
+            faults,
+            text,
+            notation::print(&after)
+        );
         Ok(())
     };
-    if let Err(found) = runner(CASES).run(&sketch::sketches(), property) {
+    if let Err(found) = runner(400 * generous(), 0).run(&sketches(palette), property) {
         panic!("{found}");
     }
-    assert!(definite.get() * 2 > CASES, "{} of {CASES} mean something definite", definite.get());
-    assert!(excused.get() * 40 < definite.get(), "{} of {} are excused", excused.get(), definite.get());
+    let (seen, definite, excused) = (seen.get(), definite.get(), excused.get());
+    assert!(definite * 2 > seen, "{definite} of {seen} mean something definite");
+    assert!(excused * 8 < definite, "{excused} of {definite} are excused");
 }
 
-/// What the property cannot see if sketches are harmless: most must go wrong without copies, in each way.
 #[test]
-fn without_the_layers_many_sketches_go_wrong() {
-    let samples = samples(400);
-    assert!(samples.len() > 200, "most sketches mean something definite: {}", samples.len());
+fn the_two_layers_keep_values() {
+    keeps_values(Palette::default(), LAYERS);
+}
+
+#[test]
+fn the_two_layers_keep_values_beside_copies_and_views() {
+    keeps_values(Palette { copies: true, ..Palette::default() }, LAYERS);
+}
+
+#[test]
+fn all_passes_keep_values() {
+    keeps_values(Palette { copies: true, blocks: true, ..Palette::default() }, ALL);
+}
+
+#[test]
+fn all_passes_keep_values_in_calls() {
+    keeps_values(Palette { copies: true, blocks: true, calls: true, ..Palette::default() }, ALL);
+}
+
+/// What the properties cannot see if sketches are harmless: most must go wrong without copies, in each way.
+#[test]
+fn without_the_passes_many_sketches_go_wrong() {
+    let samples = samples(300, Palette { copies: true, blocks: true, calls: true, ..Palette::default() });
+    assert!(samples.len() > 150, "most sketches mean something definite: {}", samples.len());
     let all: Vec<Vec<(Fault, String)>> =
-        samples.iter().map(|(_, graph, meant)| faults(graph, meant)).collect();
+        samples.iter().map(|sample| faults(&sample.graph, &sample.meant)).collect();
     let with = |fault: Fault| all.iter().filter(|faults| faults.iter().any(|(f, _)| *f == fault)).count();
     let wrong = all.iter().filter(|faults| !faults.is_empty()).count();
     assert!(wrong * 2 > samples.len(), "{wrong} of {}", samples.len());
-    for fault in [Fault::Rubbish, Fault::Constant] {
-        assert!(with(fault) * 10 > samples.len(), "{fault:?}: {} of {}", with(fault), samples.len());
+    for fault in [Fault::Rubbish, Fault::Constant, Fault::OtherValue, Fault::Kept] {
+        assert!(with(fault) * 20 > samples.len(), "{fault:?}: {} of {}", with(fault), samples.len());
     }
 }
 
-/// `rw_conflict` with one copy less each; and the exemption from copies without its condition.
-#[test]
-fn rules_that_protect_less_are_caught() {
-    let samples = samples(400);
-    let cells = [
-        ("ReadOnlyConst", 1, Fault::Constant),
-        ("ReadOnlyConst", 2, Fault::Constant),
-        ("ReadOnly", 2, Fault::Rubbish),
-        ("Writeable", 2, Fault::Rubbish),
-    ];
-    for (output, column, fault) in cells {
-        let caught = faulty(overlaid(&matrix_without(output, column)), &samples, fault);
-        assert!(caught > 0, "no copy for column {column} of `{output}`");
-    }
-    let exempt = "override fn sole_path(_o: Output) -> Bool = true\n";
-    assert!(faulty(overlaid(exempt), &samples, Fault::Rubbish) > 0, "sole path");
-    // The twin: the same samples under the rules as they are.
-    assert_eq!(faulty(RuleSources::shipped(), &samples, Fault::Rubbish), 0);
-    assert_eq!(faulty(RuleSources::shipped(), &samples, Fault::Constant), 0);
-}
-
-fn overlaid(overlay: &str) -> RuleSources {
-    let mut rules = RuleSources::shipped();
-    rules.files.push(("less.anchor".to_owned(), overlay.to_owned(), true));
-    rules
-}
-
-/// The shipped matrix, with `DoNothing` in one cell that wanted a copy.
-fn matrix_without(output: &str, column: usize) -> String {
-    let rules = RuleSources::shipped();
-    let text = &rules.files.iter().find(|(path, ..)| path == "rules/readwrite.anchor").expect("the file").1;
-    let start = text.find("matrix rw_conflict").expect("the matrix");
-    let matrix = text[start..].split("\n\n").next().expect("a paragraph");
-    let mut changed = false;
-    let lines = matrix.lines().map(|line| {
-        let mut cells: Vec<String> = line.split('|').map(str::to_owned).collect();
-        if cells[0].trim() == output && cells.len() > column + 1 {
-            changed = cells[column + 1].trim() == "InsertIdentity";
-            cells[column + 1] = " DoNothing ".to_owned();
-        }
-        cells.join("|") + "\n"
-    });
-    let matrix: String = lines.collect();
-    assert!(changed, "{matrix}");
-    format!("override {matrix}")
-}
-
-/// Unordered accesses are left out of the property, since the lint tells of them.
+/// Unordered accesses are left out of the properties, since the lint tells of them.
 #[test]
 fn sketches_whose_meaning_depends_on_the_order_are_told() {
     let session = Session::new(RuleSources::shipped());
-    let mut runner = runner(0);
-    let sketches = sketch::sketches();
-    let mut told = 0;
-    for _ in 0..400 {
-        let text = sketches.new_tree(&mut runner).expect("a sketch").current().notation();
-        let graph = parse(&text);
-        let meant = Machine::new(&graph, Semantics::Value).run();
+    let mut seen = 0;
+    for graph in soundness::graphs(300, Palette::default()) {
+        let choice = machine::Choice::new();
+        let meant = machine::Machine::new(&graph, cells::Semantics::Value, &choice).run();
         // The lint looks at one anchor at a time, so not at a tensor that was handed on in place.
         if meant.reads.values().any(|values| values.len() > 1) && !hands_on_and_writes_again(&graph) {
-            assert!(lint_complains(&session, &graph), "{text}");
-            told += 1;
+            assert!(told(&session, &graph), "{}", notation::print(&graph));
+            seen += 1;
         }
     }
-    assert!(told > 20, "{told}");
+    assert!(seen > 10, "{seen}");
 }
 
 /// Some result of a declared write has a reader, so that one tensor has two anchors.
 fn hands_on_and_writes_again(graph: &Snapshot) -> bool {
     graph.list(GraphId::ROOT).any(|id| {
-        let node = graph.node(id);
-        let names = |name| node.inputs.iter().any(|port| port.name == name);
-        let declared =
-            node.outputs.get(0).is_some_and(|port| !port.name.as_str().is_empty() && names(port.name));
-        declared && graph.consumers(id.output(0)).next().is_some()
+        cells::written_input(graph, id.output(0)).is_some() && graph.consumers(id.output(0)).next().is_some()
     })
 }
 
-/// A copy takes over the control edges into its reader, but not the order that the reader's other inputs gave (readwrite 1.3). Here
-/// the copy may be taken before or after the write, which `use` came after. The lint after the layers tells.
-#[test]
-fn a_copy_that_loses_its_place_is_told() {
-    let session = Session::new(RuleSources::shipped());
-    let graph = parse(
-        "v: Variable
-         w: Assign(ref=v, value=v) -> ref: float32[1]
-         use: HcomAllReduce(v, w) { _input_mutable = true }
-         no: NetOutput(use)",
-    );
+/// What goes wrong in one graph under the shipped rules and as the reference compiler does it.
+fn both(text: &str, steps: &[&str]) -> (Vec<Fault>, Vec<Fault>) {
+    let graph = parse(text);
     let meant = meaning(&graph).expect("all is in order");
-    assert!(!lint_complains(&session, &graph));
-    let after = run(&session, &graph, &["rw", "layout"]);
-    let found: Vec<Fault> = faults(&after, &meant).into_iter().map(|(fault, _)| fault).collect();
-    assert!(!found.is_empty() && found.iter().all(|fault| *fault == Fault::OtherValue), "{found:?}");
-    assert!(lint_complains(&session, &after));
+    let under = |session: &Session| {
+        let after = run(session, &graph, steps).expect("no failure");
+        let mut kinds: Vec<Fault> = faults(&after, &meant).into_iter().map(|(fault, _)| fault).collect();
+        kinds.dedup();
+        kinds
+    };
+    let mut session = Session::new(RuleSources::shipped());
+    let sound = under(&session);
+    ge(&mut session);
+    (sound, under(&session))
 }
 
-/// What the layers are known to let pass, and the sketches therefore have not. When one of these no longer holds, sketches may
-/// have such operators.
+/// Each deviation from the reference compiler cures what is wrong there.
+#[test]
+fn what_the_reference_lets_pass_is_cured() {
+    let write = "-> ref: float32[1]";
+    let mutable = "{ _input_mutable = true }";
+    let copied = format!(
+        "d: Data\nx: Relu(d)\nc: Identity(x)\nw: Assign(ref=c, value=d) {write}\nr: Relu(x) ^w\nno: NetOutput(r)"
+    );
+    let cases: [(&str, String, &[&str], Fault); 9] = [
+        ("R18", format!("v: Variable\nw: Assign(ref=v, value=v) {write}\nuse: HcomAllReduce(v, w) {mutable}\nno: NetOutput(use)"), LAYERS, Fault::OtherValue),
+        ("R19, a writer", copied, LAYERS, Fault::OtherValue),
+        ("R19, a reader", format!("v: Variable\nc: Identity(v)\nz: Relu(c)\nw: ScatterUpdate(var=v, updates=z) -> var: float32[1]\nl: Add(c, w)\nno: NetOutput(l)"), LAYERS, Fault::OtherValue),
+        ("R20", format!("d: Data\nx: Relu(d)\nc: Reshape(x)\na: Sum(c) {mutable}\nr: Relu(x) ^a\nno: NetOutput(r)"), LAYERS, Fault::Rubbish),
+        ("R21, the order", format!("d: Data\na: HcomAllReduce(d) {mutable}\nb: HcomAllReduce(d) {mutable}\nno: NetOutput(a, b)"), &["hccl_memcpy", "rw", "layout"], Fault::Rubbish),
+        ("R21, a view", format!("d: Data\nx: Relu(d)\nc: Reshape(x)\na: HcomAllReduce(x) ^c {mutable}\nr: Relu(c) ^a\nno: NetOutput(r)"), &["hccl_memcpy", "rw", "layout"], Fault::Rubbish),
+        ("R22", format!("d: Data\nw: While(d) {{\n subgraph cond {{\n  c: Data(_) {{ _parent_node_index = 0 }}\n  l: Less(c)\n  cn: NetOutput(l)\n }}\n subgraph body {{\n  b: Data(_) {{ _parent_node_index = 0 }}\n  r: Relu(b)\n  n: NetOutput(r) {{ in0._parent_node_index = 0 }}\n }}\n}}\na: Sum(w) {mutable}\nr2: Relu(w) ^a\nno: NetOutput(r2)"), LAYERS, Fault::Rubbish),
+        ("R23", "d: Data\nw: While(d) {\n subgraph cond {\n  c: Data(_) { _parent_node_index = 0 }\n  l: Less(c)\n  cn: NetOutput(l)\n }\n subgraph body {\n  b: Data(_) { _parent_node_index = 0 }\n  k: Const\n  r: Relu(b)\n  n: NetOutput(k) { in0._parent_node_index = 0 }\n }\n}\nno: NetOutput(w)".to_owned(), ALL, Fault::OtherValue),
+        ("R24", format!("v: Variable\nd: Data\np: PartitionedCall(v, d) {{\n subgraph called {{\n  x: Data(_) {{ _parent_node_index = 0 }}\n  y: Data(_) {{ _parent_node_index = 1 }}\n  w: Assign(ref=x, value=y) {write}\n  g: Join(x, y) ^w {{ _no_padding_continuous_input = true }}\n  n: NetOutput(g) {{ in0._parent_node_index = 0 }}\n }}\n}}\nno: NetOutput(p)"), ALL, Fault::Kept),
+    ];
+    for (key, text, steps, fault) in cases {
+        let (sound, ge) = both(&text, steps);
+        assert_eq!(sound, [], "{key}\n{text}");
+        assert!(ge.contains(&fault), "{key}: the reference does nothing wrong: {ge:?}\n{text}");
+    }
+}
+
+/// What the specification wants the passes to let pass. When one of these no longer holds, it need no longer be excused.
 #[test]
 fn known_limits() {
-    let session = Session::new(RuleSources::shipped());
-    let found = |text: &str| {
-        let graph = parse(text);
-        let meant = meaning(&graph).expect("all is in order");
-        assert!(!lint_complains(&session, &graph), "{text}");
-        faults(&run(&session, &graph, &["rw", "layout"]), &meant).first().cloned()
-    };
-    // A declared write needs no copy (readwrite 3.5), so one that stands there is taken out (3.7, remove 6).
-    let copy =
-        "d: Data\nx: Relu(d)\nc: Identity(x)\nw: Assign(ref=c, value=d) -> ref: float32[1]\nr: Relu(x)";
-    assert_eq!(found(&format!("{copy} ^w\nno: NetOutput(r)\n")), Some((Fault::OtherValue, "no:0".into())));
-    // A reshape hands its input on in place, but counts as a value that nobody else reads (3.3, rule 9).
-    let reshape = "d: Data\nx: Relu(d)\nc: Reshape(x)\na: Sum(c) { _input_mutable = true }\nr: Relu(x)";
-    assert_eq!(found(&format!("{reshape} ^a\nno: NetOutput(r)\n")), Some((Fault::Rubbish, "r:0".into())));
+    let found = |text: &str, steps: &[&str]| both(text, steps).0.first().copied();
+    let special = "{ in0._special_input_size = 1 }";
+    // R15: the only user of a variable.
+    assert_eq!(
+        found(&format!("v: Variable\nd: Data\nf: Foo(v, d) {special}\nno: NetOutput(f)"), ALL),
+        Some(Fault::Kept)
+    );
+    // Readwrite 12.11: a copy that must stay is no producer.
+    let kept = format!(
+        "d: Data\nc: Identity(d) {{ _cannot_be_deleted = true }}\nf: Foo(c, d) {special}\nr: Relu(c) ^f\nno: NetOutput(r)"
+    );
+    assert_eq!(found(&kept, LAYERS), Some(Fault::Rubbish));
+    // R14: neither is an input of a subgraph; working memory has no pass of its own.
+    let inner = format!(
+        "d: Data\nx: Relu(d)\np: PartitionedCall(x) {{\n subgraph called {{\n  y: Data(_) {{ _parent_node_index = 0 }}\n  f: Foo(y) {special}\n  r: Relu(y) ^f\n  n: NetOutput(r) {{ in0._parent_node_index = 0 }}\n }}\n}}\nno: NetOutput(p)"
+    );
+    assert_eq!(found(&inner, ALL), Some(Fault::Rubbish));
 }
 
 /// The machine itself, by hand.
@@ -304,25 +214,39 @@ fn the_machine_sees_who_reads_what() {
     };
     let mutable = "{ _input_mutable = true }";
     let late = format!("d: Data\nx: Relu(d)\na: Sum(x) {mutable}\nr: Relu(x)ORDER\nno: NetOutput(r)\n");
-    let rubbish = |places: &[&str]| {
-        Some(places.iter().map(|place| (Fault::Rubbish, (*place).to_owned())).collect::<Vec<_>>())
+    let places = |fault: Fault, places: &[&str]| {
+        Some(places.iter().map(|place| (fault, (*place).to_owned())).collect::<Vec<_>>())
     };
+    let fine = || places(Fault::Rubbish, &[]);
     // Later readers read rubbish, so what they compute is another value; earlier ones do not.
     let after = seen(&late.replace("ORDER", " ^a")).expect("definite");
     assert_eq!(after, [(Fault::Rubbish, "r:0".into()), (Fault::OtherValue, "no:0".into())]);
     let before = late.replace("ORDER", "").replace(&format!("(x) {mutable}"), &format!("(x) ^r {mutable}"));
-    assert_eq!(seen(&before), rubbish(&[]));
-    // One of two inputs is overwritten first.
-    assert_eq!(seen(&format!("v: Variable\na: Sum(v, v) {mutable}")), rubbish(&["a:1"]));
+    assert_eq!(seen(&before), fine());
+    // One of two inputs is overwritten first; the variable stays rubbish.
+    let twice = seen(&format!("v: Variable\na: Sum(v, v) {mutable}")).expect("definite");
+    assert_eq!(twice, [(Fault::Rubbish, "a:1".into()), (Fault::Kept, "v".into())]);
     // A write to a variable is seen by those behind it; without an order nothing is definite.
     let write = "v: Variable\nw: Assign(ref=v, value=v) -> ref: float32[1]\n";
-    assert_eq!(seen(&format!("{write}r: Relu(v) ^w")), rubbish(&[]));
+    assert_eq!(seen(&format!("{write}r: Relu(v) ^w")), fine());
     assert_eq!(seen(&format!("{write}r: Relu(v)")), None);
     // A result is looked at when all is over.
-    assert_eq!(
-        seen(&format!("v: Variable\nx: Relu(v)\nno: NetOutput(x)\na: Sum(x) ^no {mutable}")),
-        rubbish(&["no:0"])
-    );
-    let constant = seen(&write.replace("Variable", "Const"));
-    assert_eq!(constant, Some(vec![(Fault::Constant, "a constant is written".into())]));
+    let end = format!("d: Data\nx: Relu(d)\nno: NetOutput(x)\na: Sum(x) ^no {mutable}");
+    assert_eq!(seen(&end), places(Fault::Rubbish, &["no:0"]));
+    let constant = seen("c: Const\nd: Data\nw: Assign(ref=c, value=d) -> ref: float32[1]\n");
+    assert_eq!(constant, places(Fault::Constant, &["a constant is written"]));
+    // Both branches of a call give their results in one place: here in that of an input, which another operator still reads.
+    let branches = "d: Data\nx: Relu(d)\nf: If(d, x) {
+        subgraph yes {\n y: Data(_) { _parent_node_index = 1 }\n yn: NetOutput(y) { in0._parent_node_index = 0 }\n }
+        subgraph otherwise {\n z: Data(_) { _parent_node_index = 1 }\n r: Relu(z)\n zn: NetOutput(r) { in0._parent_node_index = 0 }\n }
+        }\nl: Relu(x) ^f\nno: NetOutput(f, l)";
+    let found = seen(branches).expect("definite");
+    assert_eq!(found.first(), Some(&(Fault::OtherValue, "l:0".into())), "{found:?}");
+    // The second turn of a loop reads what the first has made of both values: two that change places need room.
+    let swap = "d: Data\ne: Data\nw: While(d, e) {
+        subgraph cond {\n c: Data(_) { _parent_node_index = 0 }\n l: Less(c)\n cn: NetOutput(l)\n }
+        subgraph body {\n a: Data(_) { _parent_node_index = 0 }\n b: Data(_) { _parent_node_index = 1 }
+        n: NetOutput(b, a) { in0._parent_node_index = 0, in1._parent_node_index = 1 }\n }
+        }\nno: NetOutput(w:0, w:1)";
+    assert!(!seen(swap).expect("definite").is_empty());
 }

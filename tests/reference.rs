@@ -16,6 +16,7 @@ use anchorwatch::format::{LoadContext, load};
 use anchorwatch::lang::check::{codes, show};
 use anchorwatch::lang::facts::{FACTS, FactTy};
 use anchorwatch::lang::hir::Ty;
+use anchorwatch::lang::lint::LINTS;
 use anchorwatch::lang::syntax;
 use reference::{REFERENCE, examples};
 
@@ -54,6 +55,14 @@ fn codes_table() -> String {
     table
 }
 
+fn lints_table() -> String {
+    let mut table = String::from("| lint | level | told of |\n| --- | --- | --- |\n");
+    for lint in LINTS {
+        let _ = writeln!(table, "| `{}` | {} | {} |", lint.code, lint.level.word(), lint.doc);
+    }
+    table
+}
+
 /// The text with the part between the markers of `name` exchanged.
 fn with_table(text: &str, name: &str, table: &str) -> String {
     let (start, end) = (format!("<!-- {name}: generated -->\n"), format!("<!-- end of {name} -->"));
@@ -68,6 +77,7 @@ fn the_tables_are_those_of_the_program() {
     let there = std::fs::read_to_string(&path).expect("the reference is text");
     let wanted = with_table(&there, "facts", &facts_table());
     let wanted = with_table(&wanted, "codes", &codes_table());
+    let wanted = with_table(&wanted, "lints", &lints_table());
     if std::env::var_os("UPDATE_REFERENCE").is_some() {
         std::fs::write(path, &wanted).expect("the reference can be written");
         return;

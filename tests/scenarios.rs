@@ -1,5 +1,6 @@
 //! The `test` entries of the shipped rules, and the scenarios of `tests/scenarios` beside them.
 
+use std::fs;
 use std::path::Path;
 
 use anchorwatch::cli::cases::{Found, find};
@@ -47,4 +48,19 @@ fn scenarios() {
     let outcomes = session.run_tests(&|_| true);
     assert!(outcomes.len() > 100, "the scenarios are found: {}", outcomes.len());
     judge(&session, &outcomes);
+}
+
+/// The keys of the fidelity policy (readwrite 10.2) stand in the names of scenarios, each at least twice: once a mode.
+#[test]
+fn every_fidelity_key_of_the_read_write_layer_has_scenarios() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/readwrite");
+    let files = fs::read_dir(folder).expect("a folder").filter_map(|entry| Some(entry.ok()?.path()));
+    let texts: Vec<String> = files.filter_map(|path| fs::read_to_string(path).ok()).collect();
+    let names: Vec<&str> =
+        texts.iter().flat_map(|text| text.lines()).filter(|line| line.starts_with("test \"")).collect();
+    for number in 1..=17 {
+        let key = format!("R{number:02}");
+        let count = names.iter().filter(|name| name.contains(&key)).count();
+        assert!(count >= 2, "{key}: {count} scenarios");
+    }
 }

@@ -1,6 +1,7 @@
 //! The syntax of rule files: what the language reference shows, parses; what a tree prints, parses to that tree.
 
 use anchorwatch::graph::Sym;
+use anchorwatch::lang::fmt::format;
 use anchorwatch::lang::syntax::ast::{
     BinaryOp, ExpectKind, Expr, ExprKind, FirstCase, ItemData, Kind, Name, Quantifier, Span, StatementKind,
     Text, TextPart,
@@ -362,6 +363,16 @@ proptest! {
         let (again, complaints) = parse_expr(&printed);
         prop_assert!(again.is_some(), "{}\n{:#?}", printed, complaints);
         prop_assert_eq!(shape(&again.unwrap()), shape(&tree), "{}", printed);
+    }
+
+    #[test]
+    fn a_formatted_expression_parses_to_the_same_tree(tree in any_expr()) {
+        let file = format!("fn f() -> Int = {}\n", print_expr(&tree));
+        let once = format(&file).expect("printed expressions parse");
+        let again = parse_file(&once).items.remove(0).item.expect("formatted expressions parse");
+        let ItemData::Fn { body, .. } = again.data else { unreachable!("the item is a function") };
+        prop_assert_eq!(shape(&body), shape(&tree), "{}", once);
+        prop_assert_eq!(format(&once), Ok(once));
     }
 
     #[test]

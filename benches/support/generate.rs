@@ -11,6 +11,12 @@ use anchorwatch::graph::{
     Snapshot, Sym, TensorDesc,
 };
 
+#[path = "accesses.rs"]
+mod accesses;
+
+#[allow(unused_imports)] // not every bench makes accesses
+pub use accesses::*;
+
 /// What to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
@@ -42,6 +48,16 @@ pub enum Shape {
     CopiesAndWriters,
     /// Copies of one value, each with a reader.
     CopyFan,
+    /// All that the read/write layer and the passes around it look at.
+    Accesses,
+    /// One value with a writer and many readers, all in order.
+    OrderedReaders,
+    /// The same, and nothing orders any two.
+    UnorderedReaders,
+    /// One value with many writers in order, a reader between each two.
+    OrderedWriters,
+    /// One value that many operators overwrite for their own use.
+    ManyCollectives,
 }
 
 pub fn generate(spec: &Spec) -> Snapshot {
@@ -57,6 +73,11 @@ pub fn generate(spec: &Spec) -> Snapshot {
         Shape::Copies => maker.copies(spec.nodes, false),
         Shape::CopiesAndWriters => maker.copies(spec.nodes, true),
         Shape::CopyFan => maker.copy_fan(spec.nodes),
+        Shape::Accesses => maker.accesses(spec.nodes),
+        Shape::OrderedReaders => maker.one_writer(spec.nodes, true),
+        Shape::UnorderedReaders => maker.one_writer(spec.nodes, false),
+        Shape::OrderedWriters => maker.writers_in_order(spec.nodes),
+        Shape::ManyCollectives => maker.many_collectives(spec.nodes),
     }
     maker.builder.finish()
 }

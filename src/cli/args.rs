@@ -46,6 +46,14 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run the tests of the rules
     Test(TestArgs),
+    /// Bring rule files into their one form
+    Fmt(FmtArgs),
+    /// Point out what is allowed in rules and still most likely a slip
+    Lint(LintArgs),
+    /// Tell what the rules say, what they lack, and what of them can never happen
+    Audit(AuditArgs),
+    /// Tell what a change of the rules changes: 0 nothing, 1 something, 2 rules that cannot be used
+    Diff(DiffArgs),
     /// Show the entries of the rules
     #[command(subcommand)]
     Rules(RulesCommand),
@@ -158,9 +166,15 @@ pub struct ExplainArgs {
     /// Graph file; `-` is standard input
     #[arg(value_name = "GRAPH")]
     pub graph_file: PathBuf,
-    /// A node, or one of its anchors
-    #[arg(value_name = "NODE[:inN|:outN]")]
-    pub target: String,
+    /// A node, or one of its anchors; it may be one that the run inserts
+    #[arg(value_name = "NODE[:inN|:outN]", required_unless_present = "all", conflicts_with = "all")]
+    pub target: Option<String>,
+    /// Tell what became of all nodes of a type, and what they cost
+    #[arg(long, requires = "kind")]
+    pub all: bool,
+    /// The operator type
+    #[arg(long, value_name = "OP", requires = "all")]
+    pub kind: Option<String>,
     #[command(flatten)]
     pub run: RunArgs,
     /// Form of the explanation
@@ -178,6 +192,102 @@ pub struct TestArgs {
     pub coverage: bool,
     #[command(flatten)]
     pub rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct FmtArgs {
+    /// Rule files, or directories: all rule files below; `-` is standard input, written to standard output
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub paths: Vec<PathBuf>,
+    /// Write nothing, show what would change; exit code 1 if anything would
+    #[arg(long)]
+    pub check: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct LintArgs {
+    /// Rule files, or directories: all rule files below; the rules themselves if none is given
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Mend what can be mended without changing what the rules mean
+    #[arg(long, conflicts_with = "list")]
+    pub fix: bool,
+    /// List the lints with their levels
+    #[arg(long)]
+    pub list: bool,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM")]
+    pub format: OutputFormat,
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AuditFormat {
+    /// Tables for a terminal
+    Human,
+    /// Everything, as one object
+    Json,
+    /// One page that needs nothing beside it
+    Html,
+    /// Tables for a pull request
+    Md,
+}
+
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// Graphs, rule files with tests, cases (`NAME.json`), or directories of the last two: what they reach is counted
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = AuditFormat::Human, value_name = "FORM")]
+    pub format: AuditFormat,
+    /// Where to write; `-` is standard output
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Exit with 1 if there are warnings
+    #[arg(long)]
+    pub strict: bool,
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// Text for a terminal
+    Human,
+    /// Everything, as one object
+    Json,
+    /// Lists for a pull request
+    Md,
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// Rules before: a directory, a file, or `REVISION:PATH` of the git repository here
+    #[arg(value_name = "OLD")]
+    pub old: String,
+    /// Rules after
+    #[arg(value_name = "NEW")]
+    pub new: String,
+    /// Also run both on these graphs, cases and tests, and tell what comes out otherwise
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub graphs: Vec<PathBuf>,
+    /// Search for a small graph on which the two disagree, and print it as a test
+    #[arg(long)]
+    pub witness: bool,
+    /// Search for this long
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, requires = "witness")]
+    pub seconds: u64,
+    /// Search through this many graphs, however long it takes
+    #[arg(long, value_name = "N", requires = "witness", conflicts_with = "seconds")]
+    pub tries: Option<usize>,
+    /// Another number searches in another order
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "witness")]
+    pub seed: u64,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = DiffFormat::Human, value_name = "FORM")]
+    pub format: DiffFormat,
 }
 
 #[derive(Debug, Subcommand)]

@@ -13,6 +13,7 @@ use crate::format::{FormatError, FormatWarning, LoadContext, Loaded, Place};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot};
 use crate::lang::Level;
 use crate::lang::diagnostic::did_you_mean;
+use crate::lang::syntax::LONGEST_FILE;
 use crate::report::summary::count;
 use crate::report::{Complaint, Excerpt, Mark, Source};
 
@@ -105,6 +106,11 @@ fn graph_limit() -> u64 {
 /// The bytes of a file, but at most one more than `limit`: enough to see that it is too large. A device may never end.
 pub fn read_file(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     read_all(&mut std::fs::File::open(path)?, limit)
+}
+
+/// Rule text from a stream, at most one byte more than a rule file may have.
+pub fn read_rules(reader: &mut dyn Read) -> std::io::Result<Vec<u8>> {
+    read_all(reader, LONGEST_FILE as u64)
 }
 
 fn read_all(reader: &mut dyn Read, limit: u64) -> std::io::Result<Vec<u8>> {

@@ -1,5 +1,6 @@
 //! `symbols` and `explain`: what the engine knows of a graph, without changing it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::FINE;
@@ -7,13 +8,13 @@ use super::args::{ExplainArgs, RunArgs, SymbolsArgs};
 use super::desk::{Desk, Done, Stop};
 use super::input::{self, GraphFile, find_graph, find_node, find_target};
 use super::rules::{Loaded, sources};
-use super::session::{Connect, Request};
-use crate::engine::explain::Explanation;
-use crate::graph::{Snapshot, Sym, label};
+use super::session::{Connect, Request, RunError};
+use crate::graph::{GraphId, Snapshot, Sym, label};
 use crate::lang::Level;
+use crate::lang::diagnostic::did_you_mean;
 use crate::lang::syntax::ast::Kind;
 use crate::report::place::Names;
-use crate::report::{Complaint, explain as story, human, json};
+use crate::report::{Complaint, explain as story, human, json, table};
 
 /// The request that the arguments make of this model.
 pub fn request(args: &RunArgs, steps: &[Sym], snapshot: &Snapshot) -> Result<Request, Complaint> {
@@ -90,22 +91,55 @@ pub fn symbols(args: &SymbolsArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -
     Ok(FINE)
 }
 
-/// `explain GRAPH TARGET`.
+/// `explain GRAPH TARGET`, `explain GRAPH --all --kind OP`.
 pub fn explain(args: &ExplainArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     desk.set_format(args.format, false);
     let (rules, snapshot, request) = open(&args.graph_file, &args.run, desk, connect)?;
-    let target = find_target(&snapshot, request.graph, &args.target)?;
-    let explanation = rules
-        .engine
-        .explain(&snapshot, &request, target)
-        .map_err(|error| Stop::from(Complaint::error("run::failed", error.message).maybe_help(error.help)))?;
+    let failed =
+        |error: RunError| Stop::from(Complaint::error("run::failed", error.message).maybe_help(error.help));
+    if let Some(op) = &args.kind {
+        let table = rules.engine.table(&snapshot, &request, Sym::new(op)).map_err(failed)?;
+        if table.rows.is_empty() {
+            return Err(no_such_type(&snapshot, request.graph, op).into());
+        }
+        let text = match desk.is_json() {
+            true => json::table(&table, &rules.texts),
+            false => table::draw(&table, Names::new(&snapshot, &snapshot), &desk.out),
+        };
+        desk.print(&text)?;
+        return Ok(FINE);
+    }
+    let asked = args.target.as_deref().unwrap_or_default();
+    let target = match find_target(&snapshot, request.graph, asked) {
+        Ok(target) => target,
+        // It may be a node that a pass inserts.
+        Err(complaint) => {
+            let outcome = rules.engine.run(&snapshot, &request).map_err(failed)?;
+            let mut left = outcome.steps.iter().map(|step| &step.after);
+            let found = left.find_map(|state| find_target(state, request.graph, asked).ok());
+            found.ok_or(complaint)?
+        }
+    };
+    let explanation = rules.engine.explain(&snapshot, &request, target).map_err(failed)?;
     let text = match desk.is_json() {
         true => json::explanation(&explanation, &rules.texts),
-        false if explanation == Explanation::default() => {
-            format!("nothing is known of `{}`: it has no anchors, and no chain looked at it\n", args.target)
+        false if explanation.passes.is_empty() && explanation.anchors.is_empty() => {
+            format!(
+                "nothing is known of `{asked}`: it has no anchors, and no pass decided anything about it\n"
+            )
         }
         false => story::draw(&explanation, &rules.texts, Names::new(&snapshot, &snapshot), &desk.out),
     };
     desk.print(&text)?;
     Ok(FINE)
+}
+
+/// A type without nodes, with the nearest that has some.
+fn no_such_type(snapshot: &Snapshot, graph: GraphId, op: &str) -> Complaint {
+    let nodes = snapshot.all_nodes(graph);
+    let types: BTreeSet<&str> =
+        nodes.iter().filter_map(|&node| snapshot.get_node(node)).map(|node| node.ty.as_str()).collect();
+    let near = did_you_mean(op, types);
+    Complaint::error("graph::no_such_type", format!("no node is of type `{op}`"))
+        .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
 }

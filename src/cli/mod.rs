@@ -5,13 +5,18 @@
 //! This room knows no rule: names of passes and options come from the rules it is given.
 //!
 //! The road: [`args`] reads the words, [`rules`] loads rules and options, [`input`] and [`output`] move files,
-//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`] do the commands through [`session`].
+//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`], [`fmt`], [`lint`] do the commands through [`session`].
 
 mod args;
+mod audit;
 pub mod cases;
 mod desk;
+mod diff;
+mod fmt;
+mod git;
 mod input;
 mod inspect;
+mod lint;
 mod output;
 mod rules;
 mod run;
@@ -86,6 +91,10 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
         Command::Symbols(args) => inspect::symbols(&args, desk, connect),
         Command::Explain(args) => inspect::explain(&args, desk, connect),
         Command::Test(args) => tests::test(&args, desk, connect),
+        Command::Fmt(args) => fmt::fmt(&args, desk),
+        Command::Lint(args) => lint::lint(&args, desk),
+        Command::Audit(args) => audit::audit(&args, desk, connect),
+        Command::Diff(args) => diff::diff(&args, desk, connect),
         Command::Rules(RulesCommand::List { kind, format, rules }) => {
             rules::list(kind.as_deref(), format, &rules, desk, connect)
         }

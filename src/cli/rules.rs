@@ -66,14 +66,19 @@ pub fn read(path: &Path, overlay: bool) -> Result<Vec<(String, String, bool)>, C
         .map(|path| {
             let shown = path.display().to_string();
             let bytes = read_file(path, LONGEST_FILE as u64).map_err(|error| unreadable(&shown, &error))?;
-            let text = String::from_utf8(bytes).map_err(|error| {
-                let at = error.utf8_error().valid_up_to();
-                Complaint::error("rules::not_text", "the rule file is not UTF-8 text")
-                    .at(format!("{shown}, byte {at}"))
-            })?;
+            let text = text_of(bytes, &shown)?;
             Ok((shown, text, overlay))
         })
         .collect()
+}
+
+/// The bytes of a rule file as text.
+pub(super) fn text_of(bytes: Vec<u8>, shown: &str) -> Result<String, Complaint> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Complaint::error("rules::not_text", "the rule file is not UTF-8 text")
+            .at(format!("{shown}, byte {at}"))
+    })
 }
 
 /// Rules that have no errors, with the texts that reports are cut from.
@@ -88,6 +93,21 @@ pub struct Loaded {
 impl Loaded {
     /// Takes rules; their warnings are reported, their errors end the command.
     pub fn new(sources: RuleSources, desk: &mut Desk<'_, '_>, connect: &Connect) -> Result<Loaded, Stop> {
+        let loaded = Loaded::unchecked(sources, connect);
+        loaded.report(&loaded.engine.diagnostics(), desk)?;
+        Ok(loaded)
+    }
+
+    /// Takes rules of which only errors, which end the command, are news.
+    pub fn silent(sources: RuleSources, desk: &mut Desk<'_, '_>, connect: &Connect) -> Result<Loaded, Stop> {
+        let loaded = Loaded::unchecked(sources, connect);
+        let mut complaints = loaded.engine.diagnostics();
+        complaints.retain(|found| found.diagnostic.level == Level::Error);
+        loaded.report(&complaints, desk)?;
+        Ok(loaded)
+    }
+
+    fn unchecked(sources: RuleSources, connect: &Connect) -> Loaded {
         let engine = connect(sources.clone());
         let entries = engine.entries();
         let mut texts = Rules::default();
@@ -100,9 +120,7 @@ impl Loaded {
             .iter()
             .map(|(path, text, _)| (path.clone(), Arc::new(Source::new(path.clone(), text.clone()))))
             .collect();
-        let loaded = Loaded { sources, engine, entries, texts, files };
-        loaded.report(&loaded.engine.diagnostics(), desk)?;
-        Ok(loaded)
+        Loaded { sources, engine, entries, texts, files }
     }
 
     /// Reports complaints about rules; errors among them end the command.

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use rustc_hash::FxHashSet;
+
 use super::args::{CheckArgs, OptimizeArgs, RunArgs, ShowArgs};
 use super::desk::{Desk, Done, Stop};
 use super::input::{self, GraphFile, is_dash};
@@ -273,8 +275,9 @@ impl Bench<'_> {
         })?;
         let shown = gravest(outcome.findings().map(|finding| finding.level), self.task.limit);
         let mut shown = shown.into_iter();
+        let passing = human::passing(&outcome);
         for step in &outcome.steps {
-            self.tell(step, file, &mut shown, report);
+            self.tell((step, &passing), file, &mut shown, report);
         }
         if self.failures(&outcome, file, report) {
             report.summary.add_failed();
@@ -302,7 +305,7 @@ impl Bench<'_> {
     /// Draws the findings of a step that are `shown`, and what it changed without one.
     fn tell(
         &self,
-        step: &StepOutcome,
+        (step, passing): (&StepOutcome, &FxHashSet<&str>),
         file: &GraphFile,
         shown: &mut impl Iterator<Item = bool>,
         report: &mut Report,
@@ -327,7 +330,7 @@ impl Bench<'_> {
             }
             report.told.push(Told { step: step.pass, level: Some(finding.level), text });
         }
-        let changes = human::other_changes(step, self.task.mood);
+        let changes = human::other_changes(step, passing, self.task.mood);
         if !self.task.is_json && self.task.limit > 0 && !changes.is_empty() {
             report.told.push(Told { step: step.pass, level: None, text: changes });
         }
@@ -423,5 +426,21 @@ impl Sum<'_> {
             (0, _) => FOUND,
             _ => UNUSABLE,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_room_is_short_the_gravest_are_shown_in_their_order() {
+        let levels = [Level::Note, Level::Error, Level::Warning, Level::Error, Level::Warning];
+        let shown = |room| {
+            let shown = gravest(levels.into_iter(), room).into_iter().enumerate();
+            shown.filter_map(|(at, is_shown)| is_shown.then_some(at)).collect::<Vec<_>>()
+        };
+        assert_eq!((shown(0), shown(1), shown(3)), (vec![], vec![1], vec![1, 2, 3]));
+        assert_eq!(shown(usize::MAX), [0, 1, 2, 3, 4]);
     }
 }

@@ -6,8 +6,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::audit::diff::Difference;
+use crate::audit::witness::{Found, GraphChange, Trial};
+use crate::audit::{self, Audit, Coverage};
 pub use crate::engine::explain::ExplainTarget;
-use crate::engine::explain::Explanation;
+use crate::engine::explain::{Explanation, Table};
 use crate::engine::outcome::{Outcome, PassFailure};
 use crate::engine::{self, Case, CoverageRow};
 use crate::format::onnx::TYPE_FUNCTION;
@@ -100,6 +103,8 @@ pub trait Engine {
         request: &Request,
         target: ExplainTarget,
     ) -> Result<Explanation, RunError>;
+    /// What became of all nodes of an operator type.
+    fn table(&self, snapshot: &Snapshot, request: &Request, op: Sym) -> Result<Table, RunError>;
     /// Runs the tests of the files that `wanted` accepts, in their order.
     fn tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestResult>;
     /// Runs a case; what differs, a sentence each.
@@ -108,6 +113,8 @@ pub trait Engine {
     fn start_coverage(&mut self);
     /// What runs have reached since [`Engine::start_coverage`].
     fn coverage(&self) -> Vec<CoverageRow>;
+    /// What the rules say, with what was reached if that was counted.
+    fn audit(&self, coverage: Option<Coverage>) -> Audit;
 }
 
 /// Makes an engine from rules. Each thread makes its own.
@@ -124,6 +131,44 @@ pub const PREPARE: &str = "prepare";
 pub fn connect(sources: RuleSources) -> Box<dyn Engine> {
     let sources = engine::RuleSources { files: sources.files };
     Box::new(Connected(engine::Session::new(sources)))
+}
+
+/// Compares two rule sets without errors.
+pub fn compare(old: &RuleSources, new: &RuleSources) -> Difference {
+    audit::diff::compare(&session(old), &session(new))
+}
+
+fn session(sources: &RuleSources) -> engine::Session {
+    engine::Session::new(engine::RuleSources { files: sources.files.clone() })
+}
+
+/// The graphs of all tests of a rule set, each with the test's title.
+pub fn test_graphs(sources: &RuleSources) -> Vec<(String, Trial)> {
+    let graphs = session(sources).test_graphs().into_iter();
+    let trial = |graph: engine::TestGraph| {
+        let engine::TestGraph { name, before, root, steps, options } = graph;
+        (name.as_str().to_owned(), Trial { snapshot: before, root, steps, options })
+    };
+    graphs.map(trial).collect()
+}
+
+/// Runs both rule sets on graphs and tells of those that come out otherwise.
+pub fn on_graphs(old: &RuleSources, new: &RuleSources, trials: &[(String, Trial)]) -> Vec<GraphChange> {
+    let of = |sources: &RuleSources| engine::RuleSources { files: sources.files.clone() };
+    audit::witness::on_graphs(&of(old), &of(new), trials)
+}
+
+/// Searches for a graph on which two rule sets disagree.
+pub fn witness(
+    old: &RuleSources,
+    new: &RuleSources,
+    difference: &Difference,
+    (seeds, seed): (Vec<Trial>, u64),
+    go_on: &mut dyn FnMut(usize) -> bool,
+) -> Found {
+    let of = |sources: &RuleSources| engine::RuleSources { files: sources.files.clone() };
+    let (old, new) = (&of(old), &of(new));
+    audit::witness::search(&audit::witness::Search { old, new, difference, seeds, seed }, go_on)
 }
 
 /// The engine behind the seam.
@@ -196,6 +241,10 @@ impl Engine for Connected {
         self.0.explain(snapshot, &plain(request), target).map_err(refusal)
     }
 
+    fn table(&self, snapshot: &Snapshot, request: &Request, op: Sym) -> Result<Table, RunError> {
+        self.0.table(snapshot, &plain(request), op).map_err(refusal)
+    }
+
     fn tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestResult> {
         let outcomes = self.0.run_tests(wanted).into_iter().map(|outcome| TestResult {
             name: outcome.name.as_str().to_owned(),
@@ -216,6 +265,10 @@ impl Engine for Connected {
 
     fn coverage(&self) -> Vec<CoverageRow> {
         self.0.coverage()
+    }
+
+    fn audit(&self, coverage: Option<Coverage>) -> Audit {
+        Audit::of(&self.0, coverage)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::session::*;
-use crate::engine::explain::{AnchorStory, Explanation};
+use crate::engine::explain::{AnchorStory, Explanation, Table};
 use crate::engine::outcome::{Outcome, PassFailure};
 use crate::engine::{Case, CoverageRow};
 use crate::format::{FormatError, Loaded};
@@ -131,7 +131,11 @@ impl Engine for Fake {
             outcome: "nothing came of it".into(),
             steps: Vec::new(),
         };
-        Ok(Explanation { chains: Vec::new(), anchors: vec![story] })
+        Ok(Explanation { anchors: vec![story], ..Explanation::default() })
+    }
+
+    fn table(&self, _: &Snapshot, _: &Request, op: Sym) -> Result<Table, RunError> {
+        Ok(Table { op, rows: Vec::new(), totals: Vec::new() })
     }
 
     fn tests(&self, _: &dyn Fn(&str) -> bool) -> Vec<TestResult> {
@@ -151,6 +155,10 @@ impl Engine for Fake {
     }
 
     fn start_coverage(&mut self) {}
+
+    fn audit(&self, coverage: Option<crate::audit::Coverage>) -> crate::audit::Audit {
+        crate::audit::Audit { coverage, ..crate::audit::Audit::default() }
+    }
 
     fn coverage(&self) -> Vec<CoverageRow> {
         let row = |name: &str, branch: Option<&str>, reached| CoverageRow {

@@ -8,14 +8,20 @@
 //! (the rule text of an expression).
 
 mod acts;
+mod changes;
 mod layer;
-mod steps;
+mod observe;
+mod passes;
+mod scan;
+mod table;
 mod tell;
+mod trail;
 mod why;
 mod words;
+mod would;
 
 use super::outcome::{PlaceRef, RuleRef};
-use crate::graph::{Anchor, NodeId, Sym};
+use crate::graph::{Anchor, NodeId, State, Sym};
 
 /// What `explain` is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +34,132 @@ pub struct ExplainTarget {
 /// The answer to `explain GRAPH NODE[:in|:outN]`.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Explanation {
+    /// What was asked about.
+    pub asked: Option<PlaceRef>,
+    /// Bytes of the tensor asked about; of a node, those of its first output.
+    pub bytes: Option<u64>,
+    /// The steps of the run that did something to it or decided about it, in their order.
+    pub passes: Vec<PassStory>,
+    /// What layers of memory conflicts say of the anchors asked about.
+    pub anchors: Vec<AnchorStory>,
+}
+
+/// What one step of the run did to a node, or decided about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassStory {
+    pub rule: RuleRef,
     /// The chains that looked at the node.
     pub chains: Vec<ChainStory>,
-    /// The anchors asked about.
-    pub anchors: Vec<AnchorStory>,
+    /// First what was done, then what was decided against, the gravest first.
+    pub acts: Vec<ActStory>,
+    /// The step failed, and all of it was taken back unless it says otherwise.
+    pub failure: Option<String>,
+}
+
+impl PassStory {
+    /// Nothing was done, found or asked by a chain, and no deletion was refused.
+    pub fn is_minor(&self) -> bool {
+        self.chains.is_empty() && self.acts.iter().all(|act| act.kind == ActKind::Refused && act.rank > 0)
+    }
+}
+
+/// One change of a node, or a decision against one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActStory {
+    pub place: PlaceRef,
+    pub kind: ActKind,
+    /// What was done, line by line, or what was not.
+    pub what: Vec<String>,
+    /// The finding that it answers.
+    pub because_of: Option<String>,
+    /// The entry whose statement it was.
+    pub by: RuleRef,
+    /// The node that the rule was looking at, if it is another one.
+    pub during: Option<PlaceRef>,
+    /// Of a finding: all that it is about.
+    pub places: Vec<PlaceRef>,
+    pub help: Option<String>,
+    /// What decided: the last decision in full, then the first lines of those around it.
+    pub steps: Vec<TraceStep>,
+    /// How many more decisions of the same loop were alike.
+    pub more: usize,
+    /// How much was at stake: 0 is a deletion; small is grave.
+    pub rank: u8,
+}
+
+impl ActStory {
+    /// What decided in a few words: the cell of a matrix, or the case that was taken.
+    pub fn because(&self) -> Option<String> {
+        // A refusal is decided by its first condition, a change by all of them.
+        let later = self.steps.iter().enumerate().skip(1).find(|(_, step)| step.depth == 0);
+        let first = later.map_or(self.steps.len(), |(at, _)| at);
+        let decisive = if self.kind == ActKind::Refused { &self.steps[..first] } else { &self.steps[..] };
+        let cell = decisive.iter().find(|step| step.kind == StepKind::Cell);
+        let case = self.steps[..first].iter().find(|step| step.kind == StepKind::Case && step.depth <= 2);
+        cell.or(case).map(TraceStep::said)
+    }
+
+    /// The same, or else the innermost condition of the first.
+    pub fn in_short(&self) -> Option<String> {
+        self.because().or_else(|| condition(&self.steps).map(TraceStep::said))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActKind {
+    Done,
+    Reported,
+    Refused,
+}
+
+/// What became of all nodes of one operator type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    pub op: Sym,
+    /// In the order of the graph, then those that the run inserted.
+    pub rows: Vec<Row>,
+    /// Rows by result, entry and reason: the most bytes first within a result.
+    pub totals: Vec<Total>,
+}
+
+/// One node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub place: PlaceRef,
+    pub fate: Fate,
+    /// The step of the run that decided.
+    pub by: Option<RuleRef>,
+    /// The step of a chain, the case or the condition that decided, without names of nodes.
+    pub reason: String,
+    /// The reason in the words of the rule.
+    pub text: Option<String>,
+    /// Bytes of the tensor of its first output; none if shape or type do not tell.
+    pub bytes: Option<u64>,
+}
+
+/// What became of a node, in the order of totals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// A rule could have taken it out, or done something to it, and did not.
+    Kept,
+    /// A chain ran to its end, or something about it was changed.
+    Done,
+    /// The run inserted it.
+    Inserted,
+    Deleted,
+    /// No rule decided anything about it.
+    Unchanged,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Total {
+    pub fate: Fate,
+    pub by: Option<RuleRef>,
+    pub reason: String,
+    pub nodes: usize,
+    pub bytes: u64,
+    /// Nodes whose size is not known.
+    pub unknown: usize,
 }
 
 /// One anchor's story.
@@ -100,7 +228,11 @@ pub struct ChainStory {
     pub place: PlaceRef,
     /// Its requirements up to the first that failed.
     pub requirements: Vec<RequirementStory>,
+    /// It ran to its end.
+    pub passed: bool,
     pub outcome: String,
+    /// What could be changed so that it would not fail here.
+    pub help: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -119,4 +251,62 @@ pub struct TraceStep {
     pub value: String,
     /// `file:line` of the rule text.
     pub at: String,
+    pub kind: StepKind,
+}
+
+/// The innermost part of the first condition that is one itself.
+fn condition(steps: &[TraceStep]) -> Option<&TraceStep> {
+    let is_part = |step: &&TraceStep| {
+        step.kind == StepKind::Part && (step.value.starts_with("true") || step.value.starts_with("false"))
+    };
+    let (first, rest) = steps.split_first()?;
+    let mut found = first;
+    for step in rest.iter().take_while(|step| step.depth > 0) {
+        // Of several parts none decided alone.
+        if step.depth == found.depth && is_part(&step) {
+            return Some(first);
+        }
+        if step.depth == found.depth + 1 && is_part(&step) {
+            found = step;
+        }
+    }
+    Some(found)
+}
+
+impl TraceStep {
+    fn said(&self) -> String {
+        match (self.kind, self.value.as_str()) {
+            (StepKind::Case, "true" | "false") => self.source.clone(),
+            _ => format!("{} = {}", self.source, self.value),
+        }
+    }
+}
+
+/// What a step tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum StepKind {
+    /// A part of an expression and its value.
+    #[default]
+    Part,
+    /// The named case of a `first` that was taken.
+    Case,
+    /// No case of it was.
+    Else,
+    /// A cell of a matrix: row and column, and what stands there.
+    Cell,
+    /// A step of a walk: where it went on to.
+    Hop,
+    /// An element that a filter let through.
+    Element,
+}
+
+/// Bytes of the tensor of an anchor, or of a node's first output.
+fn tensor_bytes(state: &State, node: NodeId, anchor: Option<Anchor>) -> Option<u64> {
+    let found = state.get_node(node)?;
+    let port = match anchor {
+        Some(Anchor::In(input)) => found.inputs.get(input.index as usize),
+        Some(Anchor::Out(output)) => found.outputs.get(output.index as usize),
+        None => found.outputs.get(0),
+    };
+    port?.desc.byte_count()
 }

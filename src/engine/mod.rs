@@ -13,7 +13,6 @@ mod marks;
 mod order;
 mod pairs;
 mod queries;
-mod ranks;
 mod reach;
 mod render;
 mod run;
@@ -25,5 +24,8 @@ mod sides;
 mod testing;
 mod trial;
 
+pub use pairs::{Class, PairTable};
+pub use queries::pair_table;
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};
-pub use testing::{Case, CaseEnd, CoverageRow, TestOutcome};
+pub use sides::children;
+pub use testing::{Case, CaseEnd, CoverageRow, TestGraph, TestOutcome};

@@ -52,11 +52,18 @@ pub struct Finding {
     pub edits: std::ops::Range<usize>,
 }
 
+/// What a finding says that nothing answers.
+#[derive(PartialEq, Eq, Hash)]
+struct Remark<'f> {
+    rule: &'f RuleRef,
+    message: &'f str,
+    places: Vec<(NodeId, Option<Anchor>)>,
+}
+
 impl Finding {
-    /// What a finding says that nothing answers, and of which places.
-    fn remark(&self) -> Option<(&RuleRef, &str, Vec<(NodeId, Option<Anchor>)>)> {
+    fn remark(&self) -> Option<Remark<'_>> {
         let places = || self.places.iter().map(|place| (place.node, place.anchor)).collect();
-        self.edits.is_empty().then(|| (&self.rule, &*self.message, places()))
+        self.edits.is_empty().then(|| Remark { rule: &self.rule, message: &self.message, places: places() })
     }
 }
 

@@ -421,7 +421,7 @@ fn subject_name(after: &State, before: &State, subject: &Subject) -> Option<(Arc
     })
 }
 
-fn field_name(field: crate::lang::hir::Field) -> &'static str {
+pub(super) fn field_name(field: crate::lang::hir::Field) -> &'static str {
     use crate::lang::hir::Field;
     match field {
         Field::Tensor => "tensor",
@@ -433,7 +433,7 @@ fn field_name(field: crate::lang::hir::Field) -> &'static str {
     }
 }
 
-fn show_attr(value: &crate::graph::AttrValue) -> String {
+pub(super) fn show_attr(value: &crate::graph::AttrValue) -> String {
     use crate::graph::AttrValue;
     match value {
         AttrValue::Bool(b) => b.to_string(),

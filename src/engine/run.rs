@@ -24,7 +24,7 @@ use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labe
 use crate::lang::Level;
 use crate::lang::eval::{
     ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, HostMark, Machine, Program, Report,
-    Subject, Value,
+    Subject, Value, Watch,
 };
 use crate::lang::hir::{Block, Entry, ExprId, StepEnd, Subject as Over, TextId};
 use crate::lang::syntax::ast::{Kind, Refusal};
@@ -53,15 +53,11 @@ pub enum Draft {
 pub struct ChainStop {
     /// Whose step it is: the chain's, or that of `steps` that it uses.
     pub entry: (Kind, Sym),
-    /// The requirement's condition in that entry.
-    pub condition: ExprId,
     pub name: Sym,
     pub otherwise: Option<TextId>,
     pub help: Option<TextId>,
     /// The frame of the requirement.
     pub frame: Arc<[Value]>,
-    /// The elements of the loops around it, the outermost first.
-    pub elements: Arc<[Value]>,
 }
 
 /// One `resolve` of a pass: what the layer looked at, so that it can be looked at again.
@@ -112,6 +108,16 @@ pub struct PassRun<'db> {
 /// Runs a pass.
 #[salsa::tracked(returns(ref))]
 pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> PassResult {
+    run_watched(db, rules, run, None)
+}
+
+/// Runs a pass under the eyes of someone; what comes of it is not remembered.
+pub fn run_watched<'db>(
+    db: &'db dyn Db,
+    rules: RuleSet,
+    run: PassRun<'db>,
+    watch: Option<&dyn Watch>,
+) -> PassResult {
     let linked = trial::pass_program(db, rules, (run.kind(db), run.name(db)));
     let before = run.at(db).snapshot(db);
     let host = Engine::new(db, rules, before);
@@ -119,6 +125,7 @@ pub fn run_pass<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> Pass
     machine.set_tally(db.tally());
     machine.set_counters(run.counters(db));
     machine.set_only(run.node(db));
+    machine.set_watch(watch);
     let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
@@ -289,8 +296,15 @@ impl<'db> Engine<'db> {
         };
         for node in self.nodes(machine, entry, subject, only)? {
             let frame = [Value::Graph(machine.root()), Value::Node(node)];
-            if self.applies(machine, entry, subject, &frame)? {
+            let holds = self.applies(machine, entry, subject, &frame)?;
+            if let Some(watch) = machine.watch() {
+                watch.enter(machine, entry, subject.condition, &frame, holds);
+            }
+            if holds {
                 machine.run(entry, block, &frame)?;
+            }
+            if let Some(watch) = machine.watch() {
+                watch.leave(machine);
             }
         }
         Ok(())
@@ -465,12 +479,10 @@ impl Host for Engine<'_> {
                 }
                 Some(ChainStop {
                     entry,
-                    condition: kept.condition,
                     name: kept.name,
                     otherwise,
                     help,
                     frame: kept.frame,
-                    elements: kept.elements.into(),
                 })
             }
         };

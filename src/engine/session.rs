@@ -14,7 +14,7 @@ use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::eval::{Machine, NoHost, Value};
 use crate::lang::hir::Entry;
 use crate::lang::syntax::SourceItem;
-use crate::lang::syntax::ast::Kind;
+use crate::lang::syntax::ast::{Kind, PipelineRole};
 use crate::lang::{Diagnostic, Level};
 
 /// The shipped rule set, so that the program works with no files beside it.
@@ -92,7 +92,7 @@ pub struct Request {
     pub graph: GraphId,
     /// Run node passes on this node alone.
     pub node: Option<NodeId>,
-    /// Passes, chains, lints, orders or pipelines; empty: the pipeline that is no step of another.
+    /// Passes, chains, lints, orders or pipelines; empty: the default pipeline.
     pub steps: Vec<Sym>,
     /// Sort first, by the first `order` entry.
     pub sort: bool,
@@ -147,7 +147,7 @@ impl Session {
     }
 
     /// A session over the same files with these options and this environment, and with no others.
-    pub(super) fn bench(
+    pub(crate) fn bench(
         &self,
         given: BTreeMap<String, String>,
         environment: BTreeMap<String, String>,
@@ -162,6 +162,11 @@ impl Session {
 
     pub fn database(&self) -> &Database {
         &self.db
+    }
+
+    /// The rule set as the queries know it.
+    pub fn rule_set(&self) -> RuleSet {
+        self.rules
     }
 
     /// Replaces the text of a file. An equal text changes nothing.
@@ -378,13 +383,16 @@ impl Session {
         Ok(())
     }
 
-    /// The first pipeline that is no step of another one.
-    fn default_pipeline(&self) -> Option<Sym> {
+    /// The pipeline that says it is the default, or else the first that is no step of another one.
+    pub fn default_pipeline(&self) -> Option<Sym> {
         let live = db::live(&self.db, self.rules);
         let entry = |name| db::entry(&self.db, self.rules, EntryName::new(&self.db, Kind::Pipeline, name));
         let mut inner = std::collections::HashSet::new();
         for name in live.names(Kind::Pipeline) {
-            if let Some(Entry::Pipeline { steps, .. }) = entry(name).as_deref() {
+            if let Some(Entry::Pipeline { steps, role, .. }) = entry(name).as_deref() {
+                if *role == PipelineRole::Default {
+                    return Some(name);
+                }
                 inner.extend(steps.iter().map(|step| step.name));
             }
         }
@@ -400,7 +408,7 @@ impl Session {
         else {
             return nothing;
         };
-        let Entry::Pipeline { steps, as_pass, .. } = &*hir else { return nothing };
+        let Entry::Pipeline { steps, role, .. } = &*hir else { return nothing };
         let empty = crate::graph::Builder::default().finish();
         let mut machine = Machine::over(&linked.0, &NoHost, &empty, GraphId::ROOT);
         machine.set_tally(self.db.tally());
@@ -411,6 +419,6 @@ impl Session {
             .iter()
             .filter(|step| step.when.is_none_or(|c| machine.test(id, c, &[]).unwrap_or(false)))
             .map(|step| (step.name, step.tolerant));
-        (*as_pass, runs.collect())
+        (*role == PipelineRole::Pass, runs.collect())
     }
 }

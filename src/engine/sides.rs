@@ -196,7 +196,7 @@ impl Walk<'_> {
 }
 
 /// The local that an expression binds.
-fn binder(expr: &Expr) -> Option<Local> {
+pub fn binder(expr: &Expr) -> Option<Local> {
     match expr {
         Expr::Let { local, .. }
         | Expr::Quantifier { local, .. }

@@ -25,7 +25,7 @@ pub use edit::{Builder, Edit, Place};
 pub use equal::{Compared, Difference, difference, equal_up_to_inserted};
 pub use intern::Sym;
 pub use node::{GraphInfo, ModelInfo, Node, NodeDetail, Port, Ports};
-pub use reach::{Reach, ReachScratch};
+pub use reach::{Edge, LiveReach, Reach, ReachScratch};
 pub use snapshot::{Snapshot, State};
 pub use sort::{CycleError, SortMode, SortRules, sort};
 pub use symbols::{Group, GroupId, SymbolError, Symbols, SymbolsBuilder, compare_labels, label};

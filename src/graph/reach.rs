@@ -9,7 +9,11 @@
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use super::{Dense, GraphId, NodeId, Snapshot};
+use super::{GraphId, NodeId, Snapshot, State};
+
+mod live;
+
+pub use live::{Edge, LiveReach};
 
 /// How many walks label the points. Each costs 12 bytes a point and catches most of what the others miss.
 const WALKS: usize = 3;
@@ -62,10 +66,20 @@ impl Reach {
     /// Prepares questions about `graph`: O(nodes + edges).
     pub fn new(snapshot: &Snapshot, graph: GraphId) -> Reach {
         let dense = snapshot.dense();
-        let nodes: Vec<NodeId> =
-            snapshot.entries(graph).filter(|&n| dense.graph_of(n) == Some(graph)).collect();
+        let nodes = snapshot.entries(graph).filter(|&n| dense.graph_of(n) == Some(graph)).collect();
+        Reach::over(nodes, |node, to| to.extend(dense.successors(node)))
+    }
+
+    /// The same for a state that has no flat view: slower by the depth of its maps.
+    fn of_state(state: &State, graph: GraphId) -> Reach {
+        Reach::over(state.list(graph).collect(), |node, to| {
+            live::successors(state, node, |next| to.push(next))
+        })
+    }
+
+    fn over(nodes: Vec<NodeId>, successors: impl Fn(NodeId, &mut Vec<NodeId>)) -> Reach {
         let mut point: FxHashMap<NodeId, u32> = nodes.iter().copied().zip(0u32..).collect();
-        let rows = rows(dense, &nodes, &point);
+        let rows = rows(successors, &nodes, &point);
         let (component, count) = components(&rows);
         let next = condense(&rows, &component, count);
         point.values_mut().for_each(|at| *at = component[*at as usize]);
@@ -150,11 +164,17 @@ impl ReachScratch {
     }
 }
 
-fn rows(dense: &Dense, nodes: &[NodeId], place: &FxHashMap<NodeId, u32>) -> Rows {
+fn rows(
+    successors: impl Fn(NodeId, &mut Vec<NodeId>),
+    nodes: &[NodeId],
+    place: &FxHashMap<NodeId, u32>,
+) -> Rows {
     let mut rows = Rows { start: Vec::with_capacity(nodes.len() + 1), to: Vec::new() };
     rows.start.push(0);
+    let mut row = Vec::new();
     for &node in nodes {
-        rows.to.extend(dense.successors(node).filter_map(|to| place.get(&to)));
+        successors(node, &mut row);
+        rows.to.extend(row.drain(..).filter_map(|to| place.get(&to)));
         rows.start.push(rows.to.len() as u32);
     }
     rows

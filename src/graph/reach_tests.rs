@@ -6,7 +6,7 @@ use super::super::testing::{Sketch, named};
 use super::super::{GraphId, NodeId, Snapshot, State};
 use super::{Reach, ReachScratch};
 
-fn plain(state: &State, from: NodeId, to: NodeId) -> bool {
+pub(super) fn plain(state: &State, from: NodeId, to: NodeId) -> bool {
     let mut seen = vec![from];
     let mut next = 0;
     while let Some(&node) = seen.get(next) {
@@ -70,7 +70,7 @@ fn an_empty_graph_answers() {
 }
 
 /// Layers with several edges between neighbours leave the intervals undecided, so the search runs.
-fn random_graph() -> impl Strategy<Value = Snapshot> {
+pub(super) fn random_graph() -> impl Strategy<Value = Snapshot> {
     (2..40u32, prop::collection::vec((0..40u32, 1..12u32, 0..20u32), 0..90)).prop_map(|(count, edges)| {
         let list: Vec<String> = (0..count).map(|i| format!("o{i}")).collect();
         let mut sketch = Sketch::default();

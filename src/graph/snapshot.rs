@@ -149,6 +149,11 @@ impl State {
         self.entries(graph).filter(|n| self.nodes.contains_key(n))
     }
 
+    /// How many nodes lie directly in `graph`. O(log n).
+    pub fn list_len(&self, graph: GraphId) -> usize {
+        self.lists.get(&graph).map_or(0, NodeList::live)
+    }
+
     /// Entries of the node list of `graph`, removed nodes included: for callers with a faster test of life.
     pub(super) fn entries(&self, graph: GraphId) -> impl Iterator<Item = NodeId> + '_ {
         self.lists.get(&graph).into_iter().flat_map(NodeList::iter)
@@ -184,6 +189,22 @@ impl State {
     /// Consumers of `output` in edge order.
     pub fn consumers(&self, output: Output) -> impl Iterator<Item = Input> + '_ {
         self.out_edges.range((output, 0)..=(output, u64::MAX)).map(|(_, input)| *input)
+    }
+
+    /// Consumers of `output` in edge order, with the numbers of their edges, from the edge `first` on.
+    pub fn consumers_from(&self, output: Output, first: u64) -> impl Iterator<Item = (u64, Input)> + '_ {
+        self.out_edges.range((output, first)..=(output, u64::MAX)).map(|((_, seq), input)| (*seq, *input))
+    }
+
+    /// Consumers of all outputs of `node`: by output, then in edge order.
+    pub(super) fn consumers_of(&self, node: NodeId) -> impl Iterator<Item = Input> + '_ {
+        let all = (node.output(0), 0)..=(node.output(u32::MAX), u64::MAX);
+        self.out_edges.range(all).map(|(_, input)| *input)
+    }
+
+    /// Producers of the connected inputs of `node`, by input.
+    pub(super) fn producers_of(&self, node: NodeId) -> impl Iterator<Item = Output> + '_ {
+        self.in_edges.range(node.input(0)..=node.input(u32::MAX)).map(|(_, (output, _))| *output)
     }
 
     /// Whether `output` has exactly one data edge, and the consumer if so. O(log n).

@@ -160,6 +160,7 @@ facts! {
     StrEndsWith: Str."ends_with"(Str) -> Bool, "the text ends with another";
     StrContains: Str."contains"(Str) -> Bool, "the text contains another";
     StrSplit: Str."split"(Str) -> Strs, "the pieces between separators";
+    StrBefore: Str."before"(Str) -> Str, "what stands before the first occurrence of another text; all of it if there is none";
     StrTrim: Str."trim"() -> Str, "without spaces at both ends";
     StrTrimStart: Str."trim_start"() -> Str, "without blanks at the beginning";
     StrDigits: Str."digits"() -> Str, "the decimal digits that the text begins with";

@@ -11,7 +11,9 @@ pub use statement::{Block, Field, Insert, Statement};
 use crate::graph::Sym;
 
 use super::facts::Fact;
-use super::syntax::ast::{AttrPlace, AttrType, Kind, OptionType, Position, Quantifier, Refusal, Side};
+use super::syntax::ast::{
+    AttrPlace, AttrType, Kind, OptionType, PipelineRole, Position, Quantifier, Refusal, Side,
+};
 
 pub type ExprId = u32;
 pub type Local = u32;
@@ -258,6 +260,7 @@ pub enum Each {
     MinBy,
     MaxBy,
     SortBy,
+    Bisect,
 }
 
 /// A text with inserted values, evaluated in the frame of the statement that owns it.
@@ -347,11 +350,12 @@ pub enum Entry {
         reason: Option<TextId>,
     },
     Checker(Box<Checker>),
-    /// `cells[row][column]` are variants of `result`.
+    /// `cells[row][column]` are variants of `result`, an enum, or the matrix itself with `variants`.
     Matrix {
         rows: Sym,
         columns: Sym,
         result: Sym,
+        variants: Vec<Sym>,
         cells: Vec<Vec<u16>>,
     },
     Chain(Box<Chain>),
@@ -393,8 +397,7 @@ pub enum Entry {
     Pipeline {
         body: Body,
         steps: Vec<PipelineStep>,
-        /// What its steps do is told as one pass of its name.
-        as_pass: bool,
+        role: PipelineRole,
     },
     /// Conditions of `expect that`, in order: {root}. The rest of a test is read from its syntax tree.
     Test {

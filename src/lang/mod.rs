@@ -7,7 +7,9 @@ pub mod check;
 pub mod diagnostic;
 pub mod eval;
 pub mod facts;
+pub mod fmt;
 pub mod hir;
+pub mod lint;
 pub mod syntax;
 
 pub use diagnostic::{Diagnostic, Label, Level, Place};

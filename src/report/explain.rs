@@ -6,26 +6,48 @@
 use std::fmt::Write;
 
 use super::human::{Human, Paint};
-use super::place::{Names, in_graph};
+use super::place::{Names, in_graph, side_index};
 use super::rules::Rules;
 use crate::engine::explain::{
-    AnchorStory, ChainStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory,
+    ActKind, ActStory, AnchorStory, ChainStory, Explanation, MarkStory, PassStory, TraceStep, Verdict,
+    VerdictStory,
 };
+use crate::engine::outcome::{PlaceRef, RuleRef};
 use crate::graph::Sym;
 
 /// Width that the text of a step is padded to, so that values stand below each other.
 const STEP_WIDTH: usize = 56;
+/// The same on a narrow terminal, and what is narrow.
+const STEP_WIDTH_NARROW: usize = 40;
+const NARROW: usize = 100;
 
 /// Draws all stories, an empty line between two.
 pub fn draw(explanation: &Explanation, rules: &Rules, names: Names<'_>, human: &Human) -> String {
     let mut out = String::new();
-    for story in &explanation.chains {
-        part(&mut out);
-        draw_chain(story, rules, names, human, &mut out);
+    let passes = &explanation.passes;
+    // Decisions against small things are told in full only where they are all there is to tell.
+    let is_alone = passes.len() == 1 && explanation.anchors.is_empty();
+    let (minor, major): (Vec<_>, Vec<_>) = passes.iter().partition(|pass| pass.is_minor() && !is_alone);
+    if let Some(asked) =
+        explanation.asked.as_ref().filter(|_| !major.is_empty() || explanation.anchors.is_empty())
+    {
+        let size = explanation.bytes.map_or_else(String::new, |count| format!("  {}", bytes(count)));
+        title(asked, &size, names, human, &mut out);
+        for pass in major {
+            draw_pass(pass, asked, rules, names, human, &mut out);
+        }
     }
     for story in &explanation.anchors {
         part(&mut out);
         draw_story(story, rules, names, human, &mut out);
+    }
+    if let Some(asked) = explanation.asked.as_ref().filter(|_| !minor.is_empty()) {
+        heading(human, "left alone by", &mut out);
+        for pass in minor {
+            for act in pass.acts.iter().take(MINOR) {
+                draw_short(act, pass.rule.name.as_str(), asked, names, human, &mut out);
+            }
+        }
     }
     out
 }
@@ -36,12 +58,168 @@ fn part(out: &mut String) {
     }
 }
 
-fn draw_chain(story: &ChainStory, rules: &Rules, names: Names<'_>, human: &Human, out: &mut String) {
-    let title = human.paint(Paint::Strong, &names.anchor(&story.place));
-    let _ = writeln!(out, "{title}  {}{}", story.place.op.as_str(), in_graph(&story.place.graph));
-    let _ = writeln!(out, "  {}: {}", rules.describe(&story.rule), story.outcome);
-    for requirement in &story.requirements {
-        draw_held(requirement.name, requirement.holds, &requirement.steps, human, out);
+fn title(place: &PlaceRef, more: &str, names: Names<'_>, human: &Human, out: &mut String) {
+    let title = human.paint(Paint::Strong, &names.anchor(place));
+    let _ = writeln!(out, "{title}  {}{}{more}", place.op.as_str(), in_graph(&place.graph));
+}
+
+/// A size for a person.
+pub fn bytes(count: u64) -> String {
+    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
+}
+
+fn draw_pass(
+    story: &PassStory,
+    asked: &PlaceRef,
+    rules: &Rules,
+    names: Names<'_>,
+    human: &Human,
+    out: &mut String,
+) {
+    heading(human, &rules.describe(&story.rule), out);
+    for chain in &story.chains {
+        draw_chain(chain, &story.rule, rules, human, out);
+    }
+    let refused = |act: &ActStory| act.kind == ActKind::Refused;
+    // What was decided against stands in full where nothing was done.
+    let done = story.acts.iter().filter(|act| act.kind != ActKind::Refused).count();
+    let full = if done == 0 && story.chains.is_empty() { 1 } else { done };
+    // What a chain did to its node follows from its requirements, which are told above.
+    let passed = story.chains.iter().any(|chain| chain.passed);
+    for act in story.acts.iter().take(full) {
+        let is_own = passed && act.during.is_none() && act.kind == ActKind::Done;
+        draw_act(act, !is_own, asked, &story.rule, rules, names, human, out);
+    }
+    // Beside what was done only copies that were not made count; else what is as grave as the gravest.
+    let gravest = match full {
+        0 => u8::MAX,
+        _ if done > 0 => 1,
+        _ => story.acts.first().map_or(u8::MAX, |act| act.rank.max(1)),
+    };
+    let rest = story.acts.iter().skip(full).filter(|act| refused(act) && act.rank <= gravest);
+    let rest: Vec<&ActStory> = rest.collect();
+    let first = story.acts.first();
+    for act in rest.iter().take(ALSO) {
+        // The same of another rule.
+        let by = first.is_some_and(|first| (&first.what, &first.by) != (&act.what, &act.by));
+        let by = if by && act.by != story.rule { act.by.name.as_str() } else { "" };
+        draw_short(act, by, asked, names, human, out);
+    }
+    if rest.len() > ALSO {
+        let _ =
+            writeln!(out, "    {}", human.paint(Paint::Faint, &format!("and {} more", rest.len() - ALSO)));
+    }
+    if let Some(failure) = &story.failure {
+        let _ = writeln!(out, "    {}", human.paint(Paint::Error, failure));
+    }
+}
+
+/// The same of one step that did nothing.
+const MINOR: usize = 2;
+
+/// Short lines of decisions that changed nothing.
+const ALSO: usize = 4;
+
+fn sign(kind: ActKind, human: &Human) -> String {
+    match kind {
+        ActKind::Done => human.paint(Paint::Good, "✓"),
+        ActKind::Reported => human.paint(Paint::Warning, "!"),
+        ActKind::Refused => human.paint(Paint::Faint, "✗"),
+    }
+}
+
+/// `in0: `, where the whole node was asked about.
+fn side(act: &ActStory, asked: &PlaceRef) -> String {
+    match act.place.anchor {
+        Some(anchor) if asked.anchor.is_none() => format!("{}: ", side_index(anchor)),
+        _ => String::new(),
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "what every drawing needs, and the pass")]
+fn draw_act(
+    act: &ActStory,
+    why: bool,
+    asked: &PlaceRef,
+    pass: &RuleRef,
+    rules: &Rules,
+    names: Names<'_>,
+    human: &Human,
+    out: &mut String,
+) {
+    let mut lines = act.what.iter();
+    let first = lines.next().map_or("", String::as_str);
+    let _ = writeln!(out, "    {} {}{first}", sign(act.kind, human), side(act, asked));
+    for line in lines {
+        let _ = writeln!(out, "      {line}");
+    }
+    if let Some(finding) = &act.because_of {
+        let _ = writeln!(out, "      {finding}");
+    }
+    if let Some(because) = act.because().filter(|_| why) {
+        let _ = writeln!(out, "      because {}", on_one_line(&because));
+    }
+    for place in &act.places {
+        let role = if place.role.is_empty() { String::new() } else { format!(": {}", place.role) };
+        let _ = writeln!(out, "      {}{role}", names.describe(place));
+    }
+    let mut by = Vec::new();
+    if act.kind == ActKind::Refused && !act.place.role.is_empty() {
+        by.push(as_what(&act.place).trim_start().to_owned());
+    }
+    if act.by != *pass {
+        by.push(format!("by {}", rules.describe(&act.by)));
+    }
+    if let Some(during) = &act.during {
+        by.push(format!("looking at `{}`{}", names.anchor(during), as_what(during)));
+    }
+    if !by.is_empty() {
+        let _ = writeln!(out, "      {}", human.paint(Paint::Faint, &by.join(", ")));
+    }
+    if why {
+        draw_steps(&act.steps, human, out);
+    }
+    if act.more > 0 {
+        let _ = writeln!(out, "      and {} more like it", act.more);
+    }
+    if let Some(help) = &act.help {
+        let _ = writeln!(out, "      help: {help}");
+    }
+}
+
+/// The part that a place has in a story.
+fn as_what(place: &PlaceRef) -> String {
+    if place.role.is_empty() { String::new() } else { format!(" as {}", place.role) }
+}
+
+/// A decision that changed nothing, on one line.
+fn draw_short(act: &ActStory, by: &str, asked: &PlaceRef, names: Names<'_>, human: &Human, out: &mut String) {
+    let what = act.what.first().map_or("", String::as_str);
+    let why = act.in_short().map_or_else(String::new, |why| format!(": {}", on_one_line(&why)));
+    let during =
+        act.during.as_ref().map_or_else(String::new, |place| format!(" for `{}`", names.anchor(place)));
+    let by = if by.is_empty() { String::new() } else { format!(" by {by}") };
+    let _ = writeln!(out, "    {} {}{what}{by}{during}{why}", sign(act.kind, human), side(act, asked));
+}
+
+fn draw_chain(story: &ChainStory, pass: &RuleRef, rules: &Rules, human: &Human, out: &mut String) {
+    let title =
+        if story.rule == *pass { String::new() } else { format!("{}: ", rules.describe(&story.rule)) };
+    let sign = if story.passed { human.paint(Paint::Good, "✓") } else { human.paint(Paint::Faint, "✗") };
+    let _ = writeln!(out, "    {sign} {title}{}", story.outcome);
+    if let Some(help) = &story.help {
+        let _ = writeln!(out, "      help: {help}");
+    }
+    // The one that failed is what is asked for.
+    let (failed, held): (Vec<_>, Vec<_>) =
+        story.requirements.iter().partition(|requirement| !requirement.holds);
+    for requirement in failed {
+        draw_held(requirement.name, false, &requirement.steps, human, out);
+    }
+    for requirement in held {
+        let steps: Vec<TraceStep> =
+            requirement.steps.iter().filter(|step| step.depth <= 1).cloned().collect();
+        draw_held(requirement.name, true, &steps, human, out);
     }
 }
 
@@ -148,14 +326,19 @@ fn on_one_line(text: &str) -> String {
 }
 
 fn draw_steps(steps: &[TraceStep], human: &Human, out: &mut String) {
+    let narrow = human.style.width.is_some_and(|width| width < NARROW);
+    let column = if narrow { STEP_WIDTH_NARROW } else { STEP_WIDTH };
     let mut before = "";
     for step in steps {
         let source = on_one_line(&step.source);
-        let indent = 8 + 2 * step.depth.min(12) as usize;
-        let width = STEP_WIDTH.saturating_sub(indent);
-        let _ = write!(out, "{:indent$}{source:width$} = {}", "", step.value);
-        // One place is said once.
-        if step.at != before {
+        let indent = 8 + 2 * step.depth.min(16) as usize;
+        let width = column.saturating_sub(indent);
+        let text = format!("{:indent$}{source:width$} = {}", "", step.value);
+        out.push_str(&text);
+        // One place is said once, and not where it would break the line.
+        let length = text.chars().count() + 2 + step.at.chars().count();
+        let fits = human.style.width.is_none_or(|width| length <= width);
+        if step.at != before && fits {
             let _ = write!(out, "  {}", human.paint(Paint::Faint, &step.at));
         }
         out.push('\n');
@@ -166,7 +349,7 @@ fn draw_steps(steps: &[TraceStep], human: &Human, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::explain::RequirementStory;
+    use crate::engine::explain::{RequirementStory, StepKind};
     use crate::lang::syntax::ast::Kind;
     use crate::report::{Style, testing};
 
@@ -178,6 +361,7 @@ mod tests {
             source: source.into(),
             value: value.into(),
             at: "rules.anchor:4".into(),
+            kind: StepKind::Part,
         };
         let story = AnchorStory {
             place: testing::place(&graph, "no", Some("in0"), ""),
@@ -231,16 +415,24 @@ mod tests {
                 holds: false,
                 steps: vec![step(0, "i.bytes % 32 == 0", "false (4)")],
             }],
+            passed: false,
             outcome: "kept as it is: input 0 is odd".into(),
+            help: Some("make it even".into()),
         };
+        let rule = testing::rule(Kind::Checker, "user_out_and_fixed_out");
+        let pass = PassStory { rule, chains: vec![chain], acts: Vec::new(), failure: None };
         let human = Human::new(Style { color: false, width: None });
-        let explanation = Explanation { chains: vec![chain], anchors: vec![story] };
+        let asked = Some(testing::place(&graph, "c", None, ""));
+        let explanation = Explanation { asked, bytes: Some(4), passes: vec![pass], anchors: vec![story] };
         let text = draw(&explanation, &testing::rules(), Names::new(&graph, &graph), &human);
         assert_eq!(
             text,
             "\
-c  Fixed in graph `main`
-  checker user_out_and_fixed_out (rules.anchor:227): kept as it is: input 0 is odd
+c  Fixed in graph `main`  4 bytes
+
+  checker user_out_and_fixed_out (rules.anchor:227)
+    ✗ kept as it is: input 0 is odd
+      help: make it even
     ✗ aligned
         i.bytes % 32 == 0                                = false (4)  rules.anchor:4
 
@@ -267,5 +459,27 @@ no:in0  Sink in graph `main`
     ✗ NORMAL  a and b = false, c = none
 "
         );
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_places_that_would_break_a_line_are_left_out() {
+        let step = |value: &str, at: &str| TraceStep {
+            depth: 0,
+            source: "a".into(),
+            value: value.into(),
+            at: at.into(),
+            kind: StepKind::Part,
+        };
+        let steps =
+            [step("true", "rules/some_long_name.anchor:1"), step(&"x".repeat(30), "rules/other.anchor:2")];
+        let drawn = |width| {
+            let mut out = String::new();
+            draw_steps(&steps, &Human::new(Style { color: false, width }), &mut out);
+            out
+        };
+        let narrow = drawn(Some(80));
+        assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+        assert!(narrow.contains("some_long_name") && !narrow.contains("other"), "{narrow}");
+        assert!(drawn(None).contains("other.anchor:2"));
     }
 }

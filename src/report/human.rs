@@ -7,13 +7,14 @@ use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
+use rustc_hash::FxHashSet;
 
 use super::complaint::{Below, Complaint, Excerpt, Mark};
 use super::place::{Names, edit_anchor};
 use super::rules::{Rules, find_word, rule_title};
 use super::summary::count;
 use crate::engine::outcome::{
-    EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef, StepOutcome,
+    EditEntry, EditEntryKind, Finding, Outcome, PassFailure, PlaceRef, RuleRef, StepOutcome,
 };
 use crate::graph::Sym;
 use crate::lang::Level;
@@ -206,16 +207,28 @@ fn role_marks(text: &str, places: &[PlaceRef], described: &[String], shown: &mut
     marks
 }
 
-/// Nodes that a step inserted or deleted, if no finding of it says so; with an empty line behind them.
-pub fn other_changes(step: &StepOutcome, mood: Mood) -> String {
+/// Names of nodes that came and went within a run.
+pub fn passing(outcome: &Outcome) -> FxHashSet<&str> {
+    let inserted = outcome.edits().filter_map(|edit| match &edit.kind {
+        EditEntryKind::Insert { node, name, .. } => Some((*node, &**name)),
+        _ => None,
+    });
+    inserted.filter(|(node, _)| !outcome.after.contains(*node)).map(|(_, name)| name).collect()
+}
+
+/// Nodes that a step inserted or deleted, if no finding of it says so and they did not just pass; with an empty line
+/// behind them.
+pub fn other_changes(step: &StepOutcome, passing: &FxHashSet<&str>, mood: Mood) -> String {
     let mut is_told = vec![false; step.edits.len()];
     for finding in step.findings.iter() {
         if let Some(told) = is_told.get_mut(finding.edits.clone()) {
             told.fill(true);
         }
     }
-    let is_node =
-        |edit: &EditEntry| matches!(edit.kind, EditEntryKind::Insert { .. } | EditEntryKind::Delete { .. });
+    let is_node = |edit: &EditEntry| match &edit.kind {
+        EditEntryKind::Insert { name, .. } | EditEntryKind::Delete { name, .. } => !passing.contains(&**name),
+        EditEntryKind::Control { .. } | EditEntryKind::Set { .. } => false,
+    };
     let edits = step.edits.iter().zip(is_told).filter(|(edit, told)| !told && is_node(edit));
     let mut lines: Vec<String> =
         edits.map(|(edit, _)| format!("  {}\n", edit_sentence(edit, mood))).collect();

@@ -1,7 +1,7 @@
 //! Findings, edits and complaints as JSON, one object a line.
 //!
 //! Promise: fields stand in a fixed order; no line depends on another. Every line but those of an edit list has a
-//! `type`: `finding`, `failure`, `complaint`, `summary`.
+//! `type`: `finding`, `failure`, `complaint`, `summary`; those of explanations `pass`, `anchor`, `node`, `total`.
 //!
 //! # Edit list
 //!
@@ -15,17 +15,17 @@
 //! `from` of an inserted node with one input is that input's producer. A node with several inputs, or with none, has a
 //! list there, in input order. `to` is always a list, in the order of the node's outputs and of their readers.
 
+mod story;
+
+pub use story::{explanation, table};
+
 use serde::Serialize;
 
 use super::complaint::{Below, Complaint};
 use super::place::side_index;
 use super::rules::{Rules, kind_word};
 use super::summary::Summary;
-use crate::engine::explain::{
-    AnchorStory, ChainStory, Explanation, MarkStory, TraceStep, Verdict, VerdictStory,
-};
 use crate::engine::outcome::{AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
-use crate::graph::Sym;
 use crate::lang::Level;
 
 /// `error`, `warning` or `note`.
@@ -237,12 +237,16 @@ struct ComplaintJson<'a> {
 
 /// A complaint about rules, input or arguments. Lines and columns count from 1.
 pub fn complaint(complaint: &Complaint) -> String {
+    line(&complaint_json(complaint))
+}
+
+fn complaint_json(complaint: &Complaint) -> ComplaintJson<'_> {
     let marks = complaint.excerpts.iter().flat_map(|e| e.marks.iter().map(|mark| (&e.source, mark)));
     let labels = marks.map(|(source, mark)| {
         let (line, column) = source.line_column(mark.span.start);
         LabelJson { path: source.name(), line, column, text: &mark.text }
     });
-    line(&ComplaintJson {
+    ComplaintJson {
         r#type: "complaint",
         code: &complaint.code,
         level: level_word(complaint.level),
@@ -250,7 +254,42 @@ pub fn complaint(complaint: &Complaint) -> String {
         labels: labels.collect(),
         at: complaint.lines(Below::At).collect(),
         help: complaint.lines(Below::Help).collect(),
-    })
+    }
+}
+
+#[derive(Serialize)]
+struct LintJson<'a> {
+    #[serde(flatten)]
+    complaint: ComplaintJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<FixJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct FixJson<'a> {
+    title: &'a str,
+    edits: Vec<ReplacementJson<'a>>,
+}
+
+/// Bytes of the file, from 0.
+#[derive(Serialize)]
+struct ReplacementJson<'a> {
+    start: u32,
+    end: u32,
+    text: &'a str,
+}
+
+/// A finding of a lint, with the edits that mend it.
+pub fn lint(complaint: &Complaint, fix: Option<&crate::lang::lint::Fix>) -> String {
+    let fix = fix.map(|fix| FixJson {
+        title: &fix.title,
+        edits: fix
+            .edits
+            .iter()
+            .map(|edit| ReplacementJson { start: edit.span.start, end: edit.span.end, text: &edit.text })
+            .collect(),
+    });
+    line(&LintJson { complaint: ComplaintJson { r#type: "lint", ..complaint_json(complaint) }, fix })
 }
 
 #[derive(Serialize)]
@@ -307,153 +346,10 @@ pub fn summary(summary: &Summary, rules: &Rules) -> String {
     })
 }
 
-#[derive(Serialize)]
-struct StoryJson<'a> {
-    #[serde(flatten)]
-    place: PlaceJson<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    symbol: Option<SymbolJson<'a>>,
-    sharers: Vec<SharerJson<'a>>,
-    hidden: usize,
-    marks: Vec<MarkJson<'a>>,
-    verdicts: Vec<VerdictJson<'a>>,
-    outcome: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    steps: Vec<StepJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct SymbolJson<'a> {
-    name: &'a str,
-    anchors: usize,
-}
-
-#[derive(Serialize)]
-struct SharerJson<'a> {
-    #[serde(flatten)]
-    place: PlaceJson<'a>,
-    marks: Vec<&'static str>,
-}
-
-#[derive(Serialize)]
-struct MarkJson<'a> {
-    mark: &'static str,
-    holds: bool,
-    steps: Vec<StepJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct VerdictJson<'a> {
-    rule: RuleJson<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    partner: Option<PlaceJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    beside: Option<PlaceJson<'a>>,
-    /// Partners of the same operator type that the rule says the same of.
-    more: usize,
-    verdict: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    steps: Vec<StepJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct StepJson<'a> {
-    depth: u32,
-    source: &'a str,
-    value: &'a str,
-    at: &'a str,
-}
-
-fn steps(steps: &[TraceStep]) -> Vec<StepJson<'_>> {
-    steps.iter().map(|s| StepJson { depth: s.depth, source: &s.source, value: &s.value, at: &s.at }).collect()
-}
-
-/// The verdict's word in JSON.
-fn verdict_word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Never => "never",
-        Verdict::Skipped => "skipped",
-        Verdict::NoConflict => "no_conflict",
-        Verdict::Isolated => "isolated",
-        Verdict::PartnerIsolated => "partner_isolated",
-        Verdict::OthersIsolated => "others_isolated",
-    }
-}
-
-fn mark(mark: &MarkStory) -> MarkJson<'_> {
-    MarkJson { mark: mark.mark.as_str(), holds: mark.holds, steps: steps(&mark.steps) }
-}
-
-fn verdict<'a>(story: &'a VerdictStory, rules: &'a Rules) -> VerdictJson<'a> {
-    VerdictJson {
-        rule: rule(&story.rule, rules),
-        partner: story.partner.as_ref().map(place),
-        beside: story.beside.as_ref().map(place),
-        more: story.more,
-        verdict: verdict_word(story.verdict),
-        reason: story.reason.as_deref(),
-        steps: steps(&story.steps),
-    }
-}
-
-fn story<'a>(story: &'a AnchorStory, rules: &'a Rules) -> StoryJson<'a> {
-    let words = |marks: &[Sym]| marks.iter().map(|mark| mark.as_str()).collect();
-    StoryJson {
-        place: place(&story.place),
-        symbol: story.symbol.as_ref().map(|(name, anchors)| SymbolJson { name, anchors: *anchors }),
-        sharers: story
-            .sharers
-            .iter()
-            .map(|(p, marks)| SharerJson { place: place(p), marks: words(marks) })
-            .collect(),
-        hidden: story.hidden,
-        marks: story.marks.iter().map(mark).collect(),
-        verdicts: story.verdicts.iter().map(|v| verdict(v, rules)).collect(),
-        outcome: &story.outcome,
-        steps: steps(&story.steps),
-    }
-}
-
-#[derive(Serialize)]
-struct ChainJson<'a> {
-    rule: RuleJson<'a>,
-    #[serde(flatten)]
-    place: PlaceJson<'a>,
-    requirements: Vec<RequirementJson<'a>>,
-    outcome: &'a str,
-}
-
-#[derive(Serialize)]
-struct RequirementJson<'a> {
-    name: &'static str,
-    holds: bool,
-    steps: Vec<StepJson<'a>>,
-}
-
-fn chain<'a>(story: &'a ChainStory, rules: &'a Rules) -> ChainJson<'a> {
-    let requirements = story.requirements.iter().map(|requirement| RequirementJson {
-        name: requirement.name.as_str(),
-        holds: requirement.holds,
-        steps: steps(&requirement.steps),
-    });
-    ChainJson {
-        rule: rule(&story.rule, rules),
-        place: place(&story.place),
-        requirements: requirements.collect(),
-        outcome: &story.outcome,
-    }
-}
-
-/// An explanation, one line a chain, then one line an anchor.
-pub fn explanation(explanation: &Explanation, rules: &Rules) -> String {
-    let chains = explanation.chains.iter().map(|story| line(&chain(story, rules)));
-    chains.chain(explanation.anchors.iter().map(|anchor| line(&story(anchor, rules)))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Sym;
     use crate::report::testing;
 
     fn edit_of(kind: EditEntryKind) -> String {

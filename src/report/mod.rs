@@ -7,7 +7,9 @@
 //! The road: everything that is wrong becomes a [`Complaint`] (code, message, excerpts, notes, help), which
 //! [`Human`] draws and [`json`] writes. [`Rules`] holds the text of the entries that excerpts are cut from.
 
+pub mod audit;
 pub mod complaint;
+pub mod diff;
 pub mod explain;
 pub mod human;
 pub mod json;
@@ -15,6 +17,7 @@ pub mod place;
 pub mod rules;
 pub mod source;
 pub mod summary;
+pub mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 

@@ -70,9 +70,9 @@ impl Why<'_, '_, '_> {
         met: &mut Met,
     ) -> Flow {
         match statement {
-            Statement::Let { local, value } => {
-                let value = self.value(frame, *value);
-                frame.bind(*local, value);
+            Statement::Let { local, value: part } => {
+                let value = self.value(frame, *part);
+                frame.bind_let(*local, value, *part);
                 Flow::Next
             }
             Statement::If { arms, otherwise } => {
@@ -96,7 +96,7 @@ impl Why<'_, '_, '_> {
                 flow
             }
             Statement::Do { action, args, .. } => {
-                let slots = args.iter().map(|&arg| self.value(frame, arg)).collect();
+                let slots: Vec<_> = args.iter().map(|&arg| self.value(frame, arg)).collect();
                 let program = self.machine.program();
                 let callee = program.entry(Kind::Action, *action);
                 let block = callee.and_then(|id| program.hir(id)).and_then(|hir| match &**hir {
@@ -105,7 +105,7 @@ impl Why<'_, '_, '_> {
                 });
                 let (Some(entry), Some(block)) = (callee, block) else { return Flow::Next };
                 // Actions cannot call each other in a circle, so this ends.
-                self.block(&mut Frame { entry, slots }, block, subject, depth, met);
+                self.block(&mut Frame::new(entry, &slots), block, subject, depth, met);
                 if met.changes { Flow::Stop } else { Flow::Next }
             }
             Statement::Isolate { target, .. } => {

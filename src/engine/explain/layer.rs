@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::acts::Wanted;
 use super::why::{Frame, Why};
 use super::words::Words;
-use super::{MarkStory, TraceStep, Verdict, VerdictStory};
+use super::{MarkStory, StepKind, TraceStep, Verdict, VerdictStory};
 use crate::db::{self, Roots};
 use crate::engine::marks::{self, MarkTable, Place, group_value};
 use crate::engine::outcome::{PlaceRef, RuleRef};
@@ -146,7 +146,8 @@ impl<'s> Looked<'s> {
                     others => format!("false ({})", others.join(", ")),
                 };
                 let at = self.words().item(Kind::Attribute, mark);
-                steps.push(TraceStep { depth: 0, source: "otherwise".to_owned(), value, at });
+                let (source, kind) = ("otherwise".to_owned(), StepKind::Part);
+                steps.push(TraceStep { depth: 0, source, value, at, kind });
             }
             if let Some((_, condition)) = condition {
                 let mut machine = Machine::over(&linked.0, &NoHost, self.snapshot(), self.resolved.target);

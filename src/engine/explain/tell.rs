@@ -2,30 +2,27 @@
 
 use super::acts::{Met, Wanted};
 use super::layer::Looked;
-use super::steps::Steps;
 use super::why::{Frame, Why};
 use super::words::Words;
-use super::{
-    AnchorStory, ChainStory, ExplainTarget, Explanation, RequirementStory, TraceStep, Verdict, VerdictStory,
-};
-use crate::engine::outcome::{PassFailure, RuleRef};
+use super::{AnchorStory, ExplainTarget, Explanation, TraceStep, Verdict, VerdictStory};
+use crate::engine::outcome::PassFailure;
 use crate::engine::queries::At;
 use crate::engine::render::Renderer;
-use crate::engine::run::{ChainStop, Draft, PassResult, PassRun, Resolved, run_pass};
+use crate::engine::run::{Draft, PassResult, PassRun, Resolved, run_pass};
 use crate::engine::session::{Request, RunError, Session, Step};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, State};
 use crate::lang::eval::{EditKind, EditRecord, Machine, NoHost, Value};
 use crate::lang::hir::{Block, Entry, Expr, Local, Statement};
-use crate::lang::syntax::ast::Kind;
 
-/// How deep functions are opened where a pass left a conflict alone, and in a requirement.
-pub(super) const DEEP: u32 = 4;
+/// How deep functions are opened where a pass left a conflict alone.
+const DEEP: u32 = 4;
 
 /// One step of the run with what it started from.
-struct Stage<'s> {
-    step: Step,
-    before: Snapshot,
-    result: &'s PassResult,
+pub(super) struct Stage<'s> {
+    pub step: Step,
+    pub run: PassRun<'s>,
+    pub before: Snapshot,
+    pub result: &'s PassResult,
 }
 
 impl Session {
@@ -40,6 +37,26 @@ impl Session {
         request: &Request,
         target: ExplainTarget,
     ) -> Result<Explanation, RunError> {
+        let stages = self.stages(snapshot, request)?;
+        let teller = Teller { session: self, snapshot, root: request.graph, stages };
+        let state = teller.home(target.node);
+        let mut anchors: Vec<AnchorStory> =
+            anchors(state, target).into_iter().flat_map(|anchor| teller.anchor(anchor)).collect();
+        let passes = teller.passes(target, anchors.iter().any(|story| story.symbol.is_some()));
+        // That nobody looked for conflicts of an anchor is no news beside what passes did.
+        if !passes.is_empty() {
+            anchors.retain(|story| story.symbol.is_some());
+        }
+        let asked = state.contains(target.node).then(|| match target.anchor {
+            Some(anchor) => teller.renderer(state).place(anchor, String::new()),
+            None => teller.renderer(state).node_place(target.node, String::new()),
+        });
+        let bytes = super::tensor_bytes(state, target.node, target.anchor);
+        Ok(Explanation { asked, bytes, passes, anchors })
+    }
+
+    /// Runs the steps of a request, and keeps what each started from and left.
+    pub(super) fn stages(&self, snapshot: &Snapshot, request: &Request) -> Result<Vec<Stage<'_>>, RunError> {
         if self.has_errors() {
             return Err(RunError::Rules);
         }
@@ -57,16 +74,12 @@ impl Session {
             counters = result.counters.clone();
             let failed = result.failure.is_some();
             let after = result.after.clone();
-            stages.push(Stage { step, before: std::mem::replace(&mut before, after), result });
+            stages.push(Stage { step, run, before: std::mem::replace(&mut before, after), result });
             if failed {
                 number = step.resume.unwrap_or(steps.len());
             }
         }
-        let teller = Teller { session: self, snapshot, root: request.graph, stages };
-        let chains = if target.anchor.is_none() { teller.chains(target.node) } else { Vec::new() };
-        let anchors =
-            anchors(snapshot, target).into_iter().flat_map(|anchor| teller.anchor(anchor)).collect();
-        Ok(Explanation { chains, anchors })
+        Ok(stages)
     }
 }
 
@@ -77,13 +90,13 @@ fn anchors(state: &State, target: ExplainTarget) -> Vec<Anchor> {
     target.anchor.map_or_else(|| inputs.chain(outputs).collect(), |anchor| vec![anchor])
 }
 
-struct Teller<'s> {
-    session: &'s Session,
+pub(super) struct Teller<'s> {
+    pub session: &'s Session,
     /// The graph as it was given.
-    snapshot: &'s Snapshot,
+    pub snapshot: &'s Snapshot,
     /// The graph that the steps ran on.
     root: GraphId,
-    stages: Vec<Stage<'s>>,
+    pub stages: Vec<Stage<'s>>,
 }
 
 impl<'s> Teller<'s> {
@@ -109,7 +122,13 @@ impl<'s> Teller<'s> {
         stories
     }
 
-    fn renderer<'a>(&'a self, snapshot: &'a Snapshot) -> Renderer<'a> {
+    /// The first graph of the run that has a node: the one given, or what a step left that inserted it.
+    pub fn home(&self, node: NodeId) -> &Snapshot {
+        let left = self.stages.iter().map(|stage| &stage.result.after);
+        std::iter::once(self.snapshot).chain(left).find(|state| state.contains(node)).unwrap_or(self.snapshot)
+    }
+
+    pub fn renderer<'a>(&'a self, snapshot: &'a Snapshot) -> Renderer<'a> {
         Renderer::new(&self.session.db, self.session.rules, snapshot)
     }
 
@@ -240,66 +259,6 @@ impl<'s> Teller<'s> {
         }
         "left alone: no conflicts were looked for in its graph".to_owned()
     }
-
-    /// The chains that looked at a node.
-    fn chains(&self, node: NodeId) -> Vec<ChainStory> {
-        let mut stories = Vec::new();
-        for stage in &self.stages {
-            for draft in stage.result.drafts.iter() {
-                if let Draft::Chain { chain, node: of, step, edits } = draft
-                    && *of == node
-                {
-                    let rule = RuleRef { kind: Kind::Chain, name: *chain };
-                    // Chains run one node after the other: what an earlier node changed is not in `before`.
-                    let requirements = self.requirements(stage, &rule, node, step.as_ref());
-                    let outcome = match step {
-                        Some(stop) => {
-                            let why = self.renderer(&stage.before).text(
-                                stop.entry,
-                                stop.otherwise,
-                                &stop.frame,
-                                &stage.result.program,
-                            );
-                            match why.is_empty() {
-                                true => format!("kept as it is: `{}` does not hold", stop.name),
-                                false => format!("kept as it is: {why}"),
-                            }
-                        }
-                        None if edits.is_empty() => {
-                            "all requirements hold; nothing was left to change".to_owned()
-                        }
-                        None => "all requirements hold".to_owned(),
-                    };
-                    let place = self.renderer(&stage.before).node_place(node, String::new());
-                    stories.push(ChainStory { rule, place, requirements, outcome });
-                }
-            }
-        }
-        stories
-    }
-
-    /// The requirements of a chain up to the one that failed.
-    fn requirements(
-        &self,
-        stage: &Stage<'_>,
-        rule: &RuleRef,
-        node: NodeId,
-        stop: Option<&ChainStop>,
-    ) -> Vec<RequirementStory> {
-        let linked = &stage.result.program;
-        let Some(entry) = linked.0.entry(rule.kind, rule.name) else { return Vec::new() };
-        let Some(Entry::Chain(chain)) = linked.0.hir(entry).map(|hir| &**hir) else { return Vec::new() };
-        let words = Words { db: &self.session.db, rules: self.session.rules };
-        let mut steps = Steps {
-            machine: Machine::over(&linked.0, &NoHost, &stage.before, self.root),
-            words,
-            stop,
-            elements: stop.map_or(&[], |stop| &stop.elements),
-            stories: Vec::new(),
-        };
-        steps.tell(&mut Frame::new(entry, &[Value::Graph(self.root), Value::Node(node)]), &chain.steps);
-        steps.stories
-    }
 }
 
 /// The `resolve` statement that a layer came from.
@@ -317,7 +276,7 @@ fn find_resolve<'b>(block: &'b Block, resolved: &Resolved) -> Option<(u32, Local
     })
 }
 
-fn failed(failure: &PassFailure) -> String {
+pub(super) fn failed(failure: &PassFailure) -> String {
     format!("`{}` failed: {}", failure.pass, failure.message)
 }
 

@@ -5,10 +5,15 @@
 //! `any` and `all` by the element that decided. Parts are evaluated again where they stand, so what is told is what
 //! the machine says, and nothing that is told changes the graph.
 
-use super::TraceStep;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::trail::CASE;
 use super::words::Words;
+use super::{StepKind, TraceStep};
 use crate::engine::sides::children;
-use crate::graph::Anchor;
+use crate::graph::{Anchor, NodeId};
 use crate::lang::eval::{EntryId, Machine, Value};
 use crate::lang::hir::{Compare, Entry, Expr, ExprId, Local, Ty};
 use crate::lang::syntax::ast::{Kind, Quantifier};
@@ -17,6 +22,8 @@ use crate::lang::syntax::ast::{Kind, Quantifier};
 const MOST_STEPS: usize = 40;
 /// Elements of a list that are named.
 const NAMED: usize = 6;
+/// Cases that are named where none of them was taken.
+const NAMED_CASES: usize = 4;
 /// Elements of a list that are tried to find the one that decided.
 const TRIED: usize = 4096;
 
@@ -25,11 +32,22 @@ const TRIED: usize = 4096;
 pub struct Frame {
     pub entry: EntryId,
     pub slots: Vec<Value>,
+    /// What is known of locals that a `let` bound.
+    pub lets: FxHashMap<Local, Origin>,
+}
+
+/// Where the value of a local came from.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// A part of the same body, evaluated on the same graph.
+    Part(ExprId),
+    /// Told when it was bound: the graph may have changed since.
+    Told(Rc<[TraceStep]>),
 }
 
 impl Frame {
     pub fn new(entry: EntryId, slots: &[Value]) -> Frame {
-        Frame { entry, slots: slots.to_vec() }
+        Frame { entry, slots: slots.to_vec(), lets: FxHashMap::default() }
     }
 
     pub fn bind(&mut self, local: Local, value: Value) {
@@ -38,6 +56,12 @@ impl Frame {
             self.slots.resize(at + 1, Value::None);
         }
         self.slots[at] = value;
+        self.lets.remove(&local);
+    }
+
+    pub fn bind_let(&mut self, local: Local, value: Value, part: ExprId) {
+        self.bind(local, value);
+        self.lets.insert(local, Origin::Part(part));
     }
 }
 
@@ -48,16 +72,23 @@ pub struct Why<'m, 'p, 's> {
     pub steps: Vec<TraceStep>,
     /// What the steps say apart from which nodes and anchors they name.
     pub shape: Vec<(EntryId, ExprId, String)>,
-    deepest: u32,
+    /// Nodes that the story is about: of a filtered list their elements are told.
+    pub focus: Vec<NodeId>,
+    /// An element whose way into a list is told: of lists that were joined, those that have it.
+    pub element: Option<Value>,
+    /// Parts that have been opened, with the locals of their frames.
+    opened: Vec<(EntryId, ExprId, Vec<Value>)>,
+    pub(super) deepest: u32,
 }
 
 impl<'m, 'p, 's> Why<'m, 'p, 's> {
     /// Steps deeper than `deepest` are left out.
     pub fn new(machine: &'m mut Machine<'p>, words: Words<'s>, deepest: u32) -> Self {
-        Why { machine, words, steps: Vec::new(), shape: Vec::new(), deepest }
+        let (steps, shape, focus, opened) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Why { machine, words, steps, shape, focus, element: None, opened, deepest }
     }
 
-    fn expr(&self, frame: &Frame, id: ExprId) -> Option<&'p Expr> {
+    pub(super) fn expr(&self, frame: &Frame, id: ExprId) -> Option<&'p Expr> {
         self.machine.program().hir(frame.entry)?.body()?.exprs.get(id as usize)
     }
 
@@ -102,15 +133,16 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
                 let chosen = if self.truth(frame, condition) { then } else { otherwise };
                 self.why(frame, chosen, depth);
             }
-            Expr::Let { local, value, body } => {
-                let value = self.value(frame, value);
-                frame.bind(local, value);
+            Expr::Let { local, value: part, body } => {
+                let value = self.value(frame, part);
+                frame.bind_let(local, value, part);
                 self.why(frame, body, depth);
             }
             Expr::First { .. } => self.first(frame, id, depth, true),
             Expr::Quantifier { kind, local, list, condition } => {
                 self.quantifier(frame, id, kind, local, [list, condition], depth);
             }
+            Expr::Coalesce(a, _) if !self.value(frame, a).is_none() => self.why(frame, a, depth),
             // Rule texts say `true` or `false` where a branch is settled: the condition before told it.
             Expr::Const(_) => {}
             _ => self.leaf_and_operands(frame, id, depth),
@@ -129,16 +161,17 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
             return;
         }
         match *expr {
-            Expr::Const(_) | Expr::Local(_) => {}
+            Expr::Const(_) => {}
+            Expr::Local(local) if !frame.lets.contains_key(&local) => {}
             Expr::Call { .. } => self.leaf_and_operands(frame, id, depth),
             Expr::If { condition, then, otherwise } => {
                 self.why(frame, condition, depth);
                 let chosen = if self.truth(frame, condition) { then } else { otherwise };
                 self.how(frame, chosen, depth);
             }
-            Expr::Let { local, value, body } => {
-                let value = self.value(frame, value);
-                frame.bind(local, value);
+            Expr::Let { local, value: part, body } => {
+                let value = self.value(frame, part);
+                frame.bind_let(local, value, part);
                 self.how(frame, body, depth);
             }
             Expr::Coalesce(a, b) => {
@@ -181,16 +214,27 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
             text = format!("{text} ({detail})");
         }
         let (source, at) = self.words.expression(self.machine.program(), frame.entry, id);
-        self.push(TraceStep { depth, source, value: text, at }, (frame.entry, id, shape));
+        let step = TraceStep { depth, source, value: text, at, kind: StepKind::Part };
+        self.push(step, (frame.entry, id, shape));
     }
 
     /// A step whose text is not that of its expression.
     pub fn step(&mut self, frame: &Frame, id: ExprId, depth: u32, source: String, value: String) {
-        let (_, at) = self.words.expression(self.machine.program(), frame.entry, id);
-        self.push(TraceStep { depth, source, value, at }, (frame.entry, id, String::new()));
+        self.step_of(frame, id, depth, (source, value, StepKind::Part));
     }
 
-    fn push(&mut self, step: TraceStep, shape: (EntryId, ExprId, String)) {
+    pub(super) fn step_of(
+        &mut self,
+        frame: &Frame,
+        id: ExprId,
+        depth: u32,
+        (source, value, kind): (String, String, StepKind),
+    ) {
+        let (_, at) = self.words.expression(self.machine.program(), frame.entry, id);
+        self.push(TraceStep { depth, source, value, at, kind }, (frame.entry, id, String::new()));
+    }
+
+    pub(super) fn push(&mut self, step: TraceStep, shape: (EntryId, ExprId, String)) {
         // What is asked twice in a row is told once.
         if self.steps.last() == Some(&step) {
             return;
@@ -201,10 +245,18 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
         }
     }
 
-    fn leaf_and_operands(&mut self, frame: &mut Frame, id: ExprId, depth: u32) {
+    pub(super) fn leaf_and_operands(&mut self, frame: &mut Frame, id: ExprId, depth: u32) {
         self.leaf(frame, id, depth);
+        // What has been opened is not opened again.
+        let key = (frame.entry, id, frame.slots.clone());
+        if self.opened.contains(&key) {
+            return;
+        }
+        self.opened.push(key);
         match self.expr(frame, id) {
             Some(Expr::Call { .. }) => self.open(frame, id, depth + 1),
+            Some(&Expr::Local(local)) => self.origin(frame, local, depth + 1),
+            Some(Expr::Walk { .. }) => self.hops(frame, id, depth + 1),
             _ => self.operands(frame, id, depth + 1),
         }
     }
@@ -246,11 +298,14 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
     }
 
     /// The calls inside of a part, each told by its value.
-    fn operands(&mut self, frame: &mut Frame, id: ExprId, depth: u32) {
+    pub(super) fn operands(&mut self, frame: &mut Frame, id: ExprId, depth: u32) {
         if depth > self.deepest {
             return;
         }
         let Some(expr) = self.expr(frame, id) else { return };
+        if let &Expr::Matrix { row, column, .. } = expr {
+            return self.cell(frame, id, [row, column], depth);
+        }
         // Inside of a binder the element is not known.
         let parts = match *expr {
             Expr::Quantifier { list, .. } | Expr::Where { list, .. } | Expr::Each { list, .. } => vec![list],
@@ -261,13 +316,30 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
             | Expr::Coalesce(..) => {
                 return self.how(frame, id, depth);
             }
+            Expr::Concat(a, b) => match self.element.clone() {
+                Some(element) => {
+                    let has = |why: &mut Self, part| why.value(frame, part).elements().any(|e| e == element);
+                    [a, b].into_iter().filter(|&part| has(self, part)).collect()
+                }
+                None => vec![a, b],
+            },
             _ => children(expr),
         };
         for part in parts {
-            match self.expr(frame, part) {
-                Some(Expr::Call { .. }) => self.leaf_and_operands(frame, part, depth),
-                _ => self.operands(frame, part, depth),
+            self.operand(frame, part, depth);
+        }
+        if let Expr::Where { local, list, condition } = *expr {
+            self.kept_elements(frame, local, [list, condition], depth);
+        }
+    }
+
+    pub(super) fn operand(&mut self, frame: &mut Frame, part: ExprId, depth: u32) {
+        match self.expr(frame, part) {
+            Some(Expr::Call { .. } | Expr::Walk { .. }) => self.leaf_and_operands(frame, part, depth),
+            Some(Expr::Local(local)) if frame.lets.contains_key(local) => {
+                self.leaf_and_operands(frame, part, depth);
             }
+            _ => self.operands(frame, part, depth),
         }
     }
 
@@ -285,7 +357,7 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
         let program = self.machine.program();
         let Some(callee) = program.entry(Kind::Fn, *function) else { return };
         let Some(Entry::Fn { value, result, .. }) = program.hir(callee).map(|hir| &**hir) else { return };
-        let mut inner = Frame { entry: callee, slots: args };
+        let mut inner = Frame::new(callee, &args);
         match is_condition(result) {
             true => self.why(&mut inner, *value, depth),
             false => self.how(&mut inner, *value, depth),
@@ -311,14 +383,22 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
             before.push(name);
         }
         let (source, when, value) = match (taken, *otherwise) {
-            (Some((name, when, value)), _) => (format!("case {name}"), Some(when), value),
+            (Some((name, when, value)), _) => (format!("{CASE}{name}"), Some(when), value),
+            // The call says more.
+            (None, Some(value)) if matches!(self.expr(frame, value), Some(Expr::Call { .. })) => {
+                return self.leaf_and_operands(frame, value, depth);
+            }
             (None, Some(value)) if before.is_empty() => ("else".to_owned(), None, value),
+            (None, Some(value)) if before.len() > NAMED_CASES => {
+                (format!("else, none of the {} cases", before.len()), None, value)
+            }
             (None, Some(value)) => (format!("else, not {}", before.join(", ")), None, value),
             (None, None) => return,
         };
         let shown = self.value(frame, value);
         let shown = self.show(&shown);
-        self.step(frame, when.unwrap_or(value), depth, source, shown);
+        let kind = if when.is_some() { StepKind::Case } else { StepKind::Else };
+        self.step_of(frame, when.unwrap_or(value), depth, (source, shown, kind));
         if let Some(when) = when {
             self.why(frame, when, depth + 1);
         }
@@ -396,7 +476,7 @@ fn is_place(value: &Value) -> bool {
     }
 }
 
-fn is_condition(ty: &Ty) -> bool {
+pub(super) fn is_condition(ty: &Ty) -> bool {
     match ty {
         Ty::Bool => true,
         Ty::Optional(inner) => is_condition(inner),

@@ -3,9 +3,9 @@
 use crate::db::{self, Db, RuleSet};
 use crate::graph::Sym;
 use crate::lang::check::ItemKey;
-use crate::lang::eval::{EntryId, Program};
-use crate::lang::hir::ExprId;
-use crate::lang::syntax::ast::{Kind, Span};
+use crate::lang::eval::{EntryId, Machine, Program, Value};
+use crate::lang::hir::{ExprId, TextId};
+use crate::lang::syntax::ast::{ItemData, Kind, Span};
 
 /// Longer texts are cut: the place tells where the whole stands.
 const LONGEST: usize = 110;
@@ -55,6 +55,32 @@ impl Words<'_> {
             self.part(key, tree.0.name.span)
         };
         key.and_then(name_of).map(|(_, at)| at).unwrap_or_default()
+    }
+
+    /// A text of an item with its values, as a machine sees them now.
+    pub fn text(
+        &self,
+        machine: &mut Machine<'_>,
+        entry: EntryId,
+        text: Option<TextId>,
+        frame: &[Value],
+    ) -> Option<String> {
+        let key = self.key(machine.program(), entry)?;
+        let texts = db::texts(self.db, self.rules, db::find(self.db, self.rules, key)?);
+        let text = texts.get(text? as usize)?;
+        Some(machine.aside(|machine| machine.render(text, frame)))
+    }
+
+    /// `path:line` of a row of a matrix.
+    pub fn row(&self, matrix: Sym, row: Sym) -> String {
+        let find = || {
+            let key = *db::live(self.db, self.rules).keys(Kind::Matrix, matrix).first()?;
+            let tree = db::item(self.db, db::find(self.db, self.rules, key)?)?;
+            let ItemData::Matrix { cells, .. } = &tree.0.data else { return None };
+            let (name, _) = cells.iter().find(|(name, _)| name.text == row)?;
+            self.part(key, name.span).map(|(_, at)| at)
+        };
+        find().unwrap_or_default()
     }
 
     /// The name of a case of a `first`.

@@ -41,6 +41,16 @@ pub struct TestOutcome {
     pub failures: Vec<RuleDiagnostic>,
 }
 
+/// The graph of a test, and how the test runs it.
+#[derive(Clone, Debug)]
+pub struct TestGraph {
+    pub name: Sym,
+    pub before: Snapshot,
+    pub root: GraphId,
+    pub steps: Vec<Sym>,
+    pub options: BTreeMap<String, String>,
+}
+
 /// A test with its place.
 struct Bench<'s> {
     session: &'s Session,
@@ -57,6 +67,27 @@ impl Session {
     /// Runs the tests of the files that `wanted` accepts, in the order of files and lines.
     pub fn run_tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestOutcome> {
         let mut outcomes = Vec::new();
+        self.each_test(wanted, |bench, line| {
+            let failures = bench.run().err().unwrap_or_default();
+            outcomes.push(TestOutcome { name: bench.name, path: bench.path.to_owned(), line, failures });
+        });
+        outcomes
+    }
+
+    /// The graphs of all tests that can be read, in the order of files and lines.
+    pub fn test_graphs(&self) -> Vec<TestGraph> {
+        let mut graphs = Vec::new();
+        self.each_test(&|_| true, |bench, _| {
+            let Some(Ok(before)) = bench.test.graph.as_ref().map(|raw| bench.graph(raw)) else { return };
+            if let (Ok(root), Ok(options)) = (bench.root(&before), bench.options()) {
+                let steps = bench.test.passes.iter().map(|pass| pass.text).collect();
+                graphs.push(TestGraph { name: bench.name, before, root, steps, options });
+            }
+        });
+        graphs
+    }
+
+    fn each_test(&self, wanted: &dyn Fn(&str) -> bool, mut with: impl FnMut(&Bench<'_>, u32)) {
         for &(kind, name, key) in &db::live(&self.db, self.rules).items {
             let Some(&file) = self.rules.files(&self.db).get(key.file as usize) else { continue };
             let path = file.path(&self.db);
@@ -69,14 +100,8 @@ impl Session {
             let ItemData::Test(test) = &item.0.data else { continue };
             let (title, start) = (item.0.name.span, source.start as usize);
             let bench = Bench { session: self, name, title, path, start, test };
-            outcomes.push(TestOutcome {
-                name,
-                path: path.clone(),
-                line: session::line(file.text(&self.db), session::keyword(source)),
-                failures: bench.run().err().unwrap_or_default(),
-            });
+            with(&bench, session::line(file.text(&self.db), session::keyword(source)));
         }
-        outcomes
     }
 }
 

@@ -518,3 +518,42 @@ fn two_nodes_of_one_name_are_refused() {
         )
     );
 }
+
+#[test]
+fn what_a_stored_tensor_is_of() {
+    let text = "a: Data -> float16[1,2,8,8,16] NC1HWC0 of [1,32,8,8] NCHW, float32[2] of [2], int8[] ND of [] ND\n\
+                b: Add(a, a:1, a:2)";
+    let g = good(text);
+    let stored = desc(&g, "a", false, 0);
+    assert_eq!((stored.dims(), stored.layout.as_str()), (&[1, 2, 8, 8, 16][..], "NC1HWC0"));
+    let shape = stored.attr(Sym::new("origin_shape")).and_then(AttrValue::as_ints);
+    assert_eq!(shape, Some(&[1, 32, 8, 8][..]));
+    assert_eq!(stored.attr(Sym::new("origin_format")).and_then(AttrValue::as_str), Some("NCHW"));
+    // Inputs take it over, also where the format of the model is left out.
+    assert_eq!(desc(&g, "b", true, 0), stored);
+    assert_eq!(
+        desc(&g, "b", true, 1).attr(Sym::new("origin_format")).and_then(AttrValue::as_str),
+        Some("ND")
+    );
+    let printed = print(&g);
+    assert!(
+        printed.contains("-> float16[1,2,8,8,16] NC1HWC0 of [1,32,8,8] NCHW, float32[2] ND of [2] ND"),
+        "{printed}"
+    );
+    assert!(!printed.contains("origin_"), "{printed}");
+    assert_eq!(print(&good(&printed)), printed);
+}
+
+#[test]
+fn what_says_half_of_it_is_shown_as_attributes() {
+    let text = "a: Data { out0.origin_shape = [2] } -> float32[2] \"of\"\nb: Relu(a)\nc: Relu(a) { in0: float32[2] of [1,2] NHWC }";
+    let g = good(text);
+    assert_eq!(desc(&g, "b", true, 0).attr(Sym::new("origin_shape")), None);
+    let printed = print(&g);
+    assert!(
+        printed.contains("out0.origin_shape = [2]") && printed.contains("float32[2] \"of\""),
+        "{printed}"
+    );
+    assert!(printed.contains("in0: float32[2] ND of [1,2] NHWC"), "{printed}");
+    assert_eq!(print(&good(&printed)), printed);
+}

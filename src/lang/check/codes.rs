@@ -15,7 +15,7 @@ codes! {
     ATTR_PLACE = "rule::attr-place", "a graph attribute or a note is asked of a thing that it is not declared on";
     BAD_VALUE = "rule::bad-value", "a constant is wanted and something else is written";
     CYCLE = "rule::cycle", "items need each other in a circle";
-    DUPLICATE = "rule::duplicate", "a name is declared twice";
+    DUPLICATE = "rule::duplicate", "a name is declared twice, or two pipelines are the default";
     EDIT_HERE = "rule::edit-here", "an action that changes the graph is run where the graph may not change";
     ISOLATE_SIDE = "rule::isolate-side", "`isolate before` an output or `isolate after` an input";
     MARK_ORDER = "rule::mark-order", "an attribute asks for one that is declared later";

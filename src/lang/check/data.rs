@@ -219,7 +219,12 @@ impl Cx<'_> {
         self.missing(row_variants, cells.iter().map(|(row, _)| row.text), "row", name);
         self.missing(column_variants, header.iter().map(|column| column.text), "column", name);
         let cells: Option<Vec<Vec<u16>>> = table.into_iter().map(|row| row.into_iter().collect()).collect();
-        Some(Entry::Matrix { rows: row_enum, columns: column_enum, result: result_enum, cells: cells? })
+        let variants = match result {
+            MatrixResult::Variants(variants) => variants.iter().map(|variant| variant.text).collect(),
+            MatrixResult::Named(_) => Vec::new(),
+        };
+        let (rows, columns, result) = (row_enum, column_enum, result_enum);
+        Some(Entry::Matrix { rows, columns, result, variants, cells: cells? })
     }
 
     fn missing(&mut self, variants: &[Sym], there: impl Iterator<Item = Sym>, what: &str, name: Name) {

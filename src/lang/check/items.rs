@@ -93,7 +93,7 @@ impl Cx<'_> {
                 let ty = self.ty(ty);
                 Some(Entry::Note { ty, places: places.iter().map(|(place, _)| *place).collect() })
             }
-            ItemData::Pipeline { steps, as_pass } => Some(self.pipeline(steps, *as_pass)),
+            ItemData::Pipeline { steps, role } => Some(self.pipeline(steps, *role)),
             ItemData::Test(test) => Some(self.test(test)),
             ItemData::Removed { .. } => None,
         }
@@ -343,14 +343,14 @@ impl Cx<'_> {
         condition
     }
 
-    fn pipeline(&mut self, steps: &[ast::PipelineStep], as_pass: bool) -> Entry {
+    fn pipeline(&mut self, steps: &[ast::PipelineStep], role: ast::PipelineRole) -> Entry {
         let lowered = steps.iter().map(|step| {
             self.step(step.name);
             let when = step.when.as_ref().map(|condition| self.check(condition, &Ty::Bool));
             hir::PipelineStep { name: step.name.text, when, tolerant: step.tolerant }
         });
         let steps = lowered.collect();
-        Entry::Pipeline { body: self.take_body(), steps, as_pass }
+        Entry::Pipeline { body: self.take_body(), steps, role }
     }
 
     /// What can be run: a pass, a chain, a lint, an order, a pipeline; the word `lint` is all lints.
@@ -394,10 +394,8 @@ impl Cx<'_> {
                     }
                 }
                 ExpectKind::Warn { code, .. } if !self.scope.lint_codes.contains(&code.text) => {
-                    if [Kind::Pass, Kind::Chain, Kind::Checker]
-                        .iter()
-                        .any(|kind| self.scope.has(*kind, code.text))
-                    {
+                    const TELLERS: [Kind; 4] = [Kind::Pass, Kind::Chain, Kind::Checker, Kind::Action];
+                    if TELLERS.iter().any(|kind| self.scope.has(*kind, code.text)) {
                         continue;
                     }
                     let message = format!("no lint has the code `{}`", code.text);
@@ -408,18 +406,16 @@ impl Cx<'_> {
                         None => error,
                     });
                 }
-                ExpectKind::Kept { step: Some(step), .. } => {
-                    if !self.scope.steps.contains(&step.text) {
-                        let message = format!("no chain has a step `{}`", step.text);
-                        let error = Diagnostic::error(codes::UNKNOWN_NAME, step.span, message);
-                        let steps = self.scope.steps.iter().map(|known| known.as_str());
-                        let near = did_you_mean(step.text.as_str(), steps);
-                        let near = near.map(|near| format!("did you mean `{near}`?"));
-                        self.report(match near {
-                            Some(near) => error.help(near),
-                            None => error,
-                        });
-                    }
+                ExpectKind::Kept { step: Some(step), .. } if !self.scope.steps.contains(&step.text) => {
+                    let message = format!("no chain has a step `{}`", step.text);
+                    let error = Diagnostic::error(codes::UNKNOWN_NAME, step.span, message);
+                    let steps = self.scope.steps.iter().map(|known| known.as_str());
+                    let near = did_you_mean(step.text.as_str(), steps);
+                    let near = near.map(|near| format!("did you mean `{near}`?"));
+                    self.report(match near {
+                        Some(near) => error.help(near),
+                        None => error,
+                    });
                 }
                 _ => {}
             }

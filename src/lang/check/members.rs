@@ -37,6 +37,7 @@ fn each(name: Sym) -> Option<Each> {
         "min_by" => Each::MinBy,
         "max_by" => Each::MaxBy,
         "sort_by" => Each::SortBy,
+        "bisect" => Each::Bisect,
         _ => return None,
     })
 }
@@ -259,6 +260,10 @@ impl Cx<'_> {
             Each::Sum => {
                 let known = self.demand(&value_ty, &[Ty::Int, Ty::Float], value.span);
                 if known { value_ty } else { Ty::Error }
+            }
+            Each::Bisect => {
+                self.demand(&value_ty, &[Ty::Bool], value.span);
+                Ty::Int
             }
             Each::MinBy | Each::MaxBy | Each::SortBy => {
                 self.demand(&value_ty, &[Ty::Int, Ty::Float, Ty::Str], value.span);

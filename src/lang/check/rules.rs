@@ -15,7 +15,8 @@ use crate::graph::Sym;
 use crate::lang::Diagnostic;
 use crate::lang::diagnostic::{Label, Place};
 use crate::lang::syntax::ast::{
-    Block, CheckerForm, ExprKind, Item, ItemData, Kind, Modifier, Name, SetTerm, Side, Span, StatementKind,
+    Block, CheckerForm, ExprKind, Item, ItemData, Kind, Modifier, Name, PipelineRole, SetTerm, Side, Span,
+    StatementKind,
 };
 
 /// An item that holds, with what lowering found in it.
@@ -31,6 +32,7 @@ pub struct RuleItem {
 pub fn rules(items: &[RuleItem], scope: &Scope) -> Vec<(ItemKey, Diagnostic)> {
     let mut found = Vec::new();
     circles(items, &mut found);
+    defaults(items, &mut found);
     later_marks(items, scope, &mut found);
     pairs(items, scope, &mut found);
     sets(items, &mut found);
@@ -43,6 +45,21 @@ pub fn rules(items: &[RuleItem], scope: &Scope) -> Vec<(ItemKey, Diagnostic)> {
 /// A second place, in another item.
 fn elsewhere(item: &Item, span: Span, text: impl Into<String>) -> Label {
     Label { place: Place::Item(span), other: Some((item.kind, title(item))), text: text.into() }
+}
+
+/// More than one pipeline that is to run where no passes are named.
+fn defaults(items: &[RuleItem], found: &mut Vec<(ItemKey, Diagnostic)>) {
+    let is_default = |data: &ItemData| matches!(data, ItemData::Pipeline { role: PipelineRole::Default, .. });
+    let mut all = items.iter().filter(|item| is_default(&item.item.data));
+    let Some(first) = all.next() else { return };
+    for other in all {
+        let message =
+            format!("`{}` and `{}` are both the default", first.item.name.text, other.item.name.text);
+        let mut error = Diagnostic::error(codes::DUPLICATE, other.item.name.span, message)
+            .help("only one pipeline runs where no passes are named");
+        error.labels.push(elsewhere(&first.item, first.item.name.span, "the first"));
+        found.push((other.key, error));
+    }
 }
 
 /// Kinds that run what they name.

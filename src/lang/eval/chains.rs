@@ -9,11 +9,8 @@ use super::code::Code;
 use super::exec::Flow;
 use super::{EntryId, Failure, Machine, Value};
 use crate::graph::{NodeId, Sym};
-use crate::lang::hir::{ChainStep, Entry, ExprId, StepEnd};
+use crate::lang::hir::{ChainStep, Entry, StepEnd};
 use crate::lang::syntax::ast::{Kind, Refusal};
-
-/// The condition of a step that has none.
-pub const NO_CONDITION: ExprId = ExprId::MAX;
 
 /// How a chain ended.
 #[derive(Clone, Debug)]
@@ -29,14 +26,10 @@ pub enum ChainEnd {
 pub struct Kept {
     /// The chain, or the `steps` that it uses.
     pub entry: EntryId,
-    /// [`NO_CONDITION`] for edits that were undone.
-    pub condition: ExprId,
     pub name: Sym,
     pub end: StepEnd,
     /// The frame of the requirement, to render the texts with.
     pub frame: Arc<[Value]>,
-    /// The elements of the loops that it stands in, the outermost first, through all `use`.
-    pub elements: Vec<Value>,
 }
 
 impl Machine<'_> {
@@ -61,20 +54,38 @@ impl Machine<'_> {
         chain: &crate::lang::hir::Chain,
         base: usize,
     ) -> Result<ChainEnd, Failure> {
-        if let Some(condition) = chain.subject.condition
-            && !self.holds(code, condition, base)?
-        {
-            return Ok(ChainEnd::Elsewhere);
+        let holds = match chain.subject.condition {
+            Some(condition) => self.holds(code, condition, base)?,
+            None => true,
+        };
+        match self.watch() {
+            None if holds => self.fitting_chain(code, chain, base),
+            None => Ok(ChainEnd::Elsewhere),
+            Some(watch) => {
+                let frame = self.frame(code, base);
+                watch.enter(self, code.entry, chain.subject.condition, &frame, holds);
+                self.watched(watch, |m| {
+                    if holds { m.fitting_chain(code, chain, base) } else { Ok(ChainEnd::Elsewhere) }
+                })
+            }
         }
-        if let Some(mut kept) = self.chain_steps(code, &chain.steps, base)? {
-            kept.elements.reverse();
+    }
+
+    /// A chain that is for its node.
+    fn fitting_chain(
+        &mut self,
+        code: &Code,
+        chain: &crate::lang::hir::Chain,
+        base: usize,
+    ) -> Result<ChainEnd, Failure> {
+        if let Some(kept) = self.chain_steps(code, &chain.steps, base)? {
             return Ok(ChainEnd::Kept(kept));
         }
         self.block(code, &chain.then, base)?;
         Ok(ChainEnd::Done)
     }
 
-    /// The requirement that failed, with the elements of its loops from the innermost on.
+    /// The requirement that failed.
     fn chain_steps(
         &mut self,
         code: &Code,
@@ -82,45 +93,61 @@ impl Machine<'_> {
         base: usize,
     ) -> Result<Option<Box<Kept>>, Failure> {
         for step in steps {
-            match step {
-                ChainStep::Let { local, value } => {
-                    let value = self.value(code, *value, base)?;
-                    self.stack[base + *local as usize] = value;
+            let kept = match self.watch() {
+                None => self.chain_step(code, step, base)?,
+                Some(watch) => {
+                    watch.step(self, Self::spot(code, base), step);
+                    self.watched(watch, |m| m.chain_step(code, step, base))?
                 }
-                ChainStep::Require { name, condition, end } => {
-                    if !self.holds(code, *condition, base)? {
-                        return self.kept(code, base, (*name, *condition), *end).map(Some);
-                    }
+            };
+            if kept.is_some() {
+                return Ok(kept);
+            }
+        }
+        Ok(None)
+    }
+
+    fn chain_step(
+        &mut self,
+        code: &Code,
+        step: &ChainStep,
+        base: usize,
+    ) -> Result<Option<Box<Kept>>, Failure> {
+        match step {
+            ChainStep::Let { local, value } => {
+                let value = self.value(code, *value, base)?;
+                self.stack[base + *local as usize] = value;
+            }
+            ChainStep::Attempt { name, body, end } => {
+                if self.attempt(code, body, base)?.is_none() {
+                    return self.kept(code, base, *name, *end).map(Some);
                 }
-                ChainStep::Attempt { name, body, end } => {
-                    if self.attempt(code, body, base)?.is_none() {
-                        return self.kept(code, base, (*name, NO_CONDITION), *end).map(Some);
-                    }
+            }
+            ChainStep::Require { name, condition, end } => {
+                if !self.holds(code, *condition, base)? {
+                    return self.kept(code, base, *name, *end).map(Some);
                 }
-                ChainStep::For { local, list, steps } => {
-                    let mut kept = None;
-                    self.for_loop(code, (*local, *list), base, &mut |m| {
-                        kept = m.chain_steps(code, steps, base)?;
-                        Ok(if kept.is_none() { Flow::Next } else { Flow::Stop })
-                    })?;
-                    if let Some(mut kept) = kept {
-                        kept.elements.push(self.stack[base + *local as usize].clone());
-                        return Ok(Some(kept));
-                    }
+            }
+            ChainStep::For { local, list, steps } => {
+                let mut kept = None;
+                self.for_loop(code, (*local, *list), base, &mut |m| {
+                    kept = m.chain_steps(code, steps, base)?;
+                    Ok(if kept.is_none() { Flow::Next } else { Flow::Stop })
+                })?;
+                return Ok(kept);
+            }
+            ChainStep::Use { group, args, when } => {
+                if let Some(when) = when
+                    && !self.holds(code, *when, base)?
+                {
+                    return Ok(None);
                 }
-                ChainStep::Use { group, args, when } => {
-                    if let Some(when) = when
-                        && !self.holds(code, *when, base)?
-                    {
-                        continue;
-                    }
-                    let mut values = Vec::with_capacity(args.len());
-                    for &arg in args {
-                        values.push(self.value(code, arg, base)?);
-                    }
-                    if let Some(kept) = self.use_steps(*group, &values)? {
-                        return Ok(Some(kept));
-                    }
+                let mut values = Vec::with_capacity(args.len());
+                for &arg in args {
+                    values.push(self.value(code, arg, base)?);
+                }
+                if let Some(kept) = self.use_steps(*group, &values)? {
+                    return Ok(Some(kept));
                 }
             }
         }
@@ -132,7 +159,7 @@ impl Machine<'_> {
         &self,
         code: &Code,
         base: usize,
-        (name, condition): (Sym, ExprId),
+        name: Sym,
         end: StepEnd,
     ) -> Result<Box<Kept>, Failure> {
         let frame = self.frame(code, base);
@@ -140,7 +167,7 @@ impl Machine<'_> {
             let cause = super::Cause::Text { text, frame };
             return Err(Failure { cause, entry: Some(code.entry), places: Vec::new(), stands: false });
         }
-        Ok(Box::new(Kept { entry: code.entry, condition, name, end, frame, elements: Vec::new() }))
+        Ok(Box::new(Kept { entry: code.entry, name, end, frame }))
     }
 
     fn use_steps(&mut self, group: Sym, args: &[Value]) -> Result<Option<Box<Kept>>, Failure> {

@@ -271,11 +271,9 @@ impl Machine<'_> {
             let Some(node) = self.edit.get_node(gone).cloned() else { continue };
             let inputs = (0..node.inputs.len() as u32).filter_map(|i| self.edit.producer(gone.input(i)));
             let sources: Vec<Output> = inputs.collect();
-            for source in sources {
-                self.recount(source, -1);
-                touched.push(source.node);
-            }
-            (0..node.outputs.len() as u32).for_each(|i| _ = self.degrees.remove(&gone.output(i)));
+            touched.extend(sources.iter().map(|output| output.node));
+            sources.into_iter().for_each(|output| self.recount(output, false));
+            self.forget_counts(gone, node.outputs.len() as u32);
             touched.extend(self.edit.control_in(gone).chain(self.edit.control_out(gone)));
             let outputs = (0..node.outputs.len() as u32).flat_map(|i| self.edit.consumers(gone.output(i)));
             touched.extend(outputs.map(|input| input.node));
@@ -316,10 +314,8 @@ impl Machine<'_> {
         }
         let before = self.edit.producer(to);
         self.edit.connect(from, to);
-        self.recount(from, 1);
-        if let Some(before) = before {
-            self.recount(before, -1);
-        }
+        before.into_iter().for_each(|before| self.recount(before, false));
+        self.recount(from, true);
         self.changed([from.node, to.node].into_iter().chain(before.map(|output| output.node)));
         self.record(EditKind::Connect { from, to, before });
         Ok(())
@@ -332,7 +328,7 @@ impl Machine<'_> {
         }
         if let Some(from) = self.edit.producer(to) {
             self.edit.disconnect(to);
-            self.recount(from, -1);
+            self.recount(from, false);
             self.changed([from.node, to.node]);
             self.record(EditKind::Cut { from, to });
         }

@@ -165,6 +165,16 @@ impl<'a> Machine<'a> {
     }
 
     fn statement(&mut self, code: &Code, statement: &Statement, base: usize) -> Result<Flow, Failure> {
+        match self.watch {
+            None => self.act(code, statement, base),
+            Some(watch) => {
+                watch.before(self, Self::spot(code, base), statement);
+                self.watched(watch, |m| m.act(code, statement, base))
+            }
+        }
+    }
+
+    fn act(&mut self, code: &Code, statement: &Statement, base: usize) -> Result<Flow, Failure> {
         match statement {
             Statement::Let { local, value } => {
                 let value = self.value(code, *value, base)?;
@@ -329,6 +339,7 @@ impl<'a> Machine<'a> {
                         return Err(Failure::mechanism("host", message));
                     };
                     *place = anchor.into();
+                    m.begin_round(code, *local, base);
                     m.block(code, body, base).map(|_| ())
                 })?;
             }
@@ -354,8 +365,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The list is taken before the loop starts: the body may change what it was made of.
-    /// Does `body` for each element of a list, until it stops.
+    /// Does `body` for each element of a list, until it stops. The list is taken before the loop starts: the body may
+    /// change what it was made of.
     pub(super) fn for_loop(
         &mut self,
         code: &Code,
@@ -371,6 +382,7 @@ impl<'a> Machine<'a> {
                     return self.settle(Flow::Stop);
                 }
                 self.stack[slot] = element;
+                self.begin_round(code, local, base);
                 if body(self)? == Flow::Stop {
                     return Ok(Flow::Stop);
                 }
@@ -388,10 +400,18 @@ impl<'a> Machine<'a> {
                 break;
             }
             self.stack[slot] = element;
+            self.begin_round(code, local, base);
             result = body(self);
         }
         self.loops.push(elements);
         result
+    }
+
+    #[inline]
+    fn begin_round(&mut self, code: &Code, local: u32, base: usize) {
+        if let Some(watch) = self.watch {
+            watch.round(self, Self::spot(code, base), local);
+        }
     }
 
     fn group(

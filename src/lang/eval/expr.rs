@@ -11,7 +11,7 @@ use super::trace::EventKind;
 use super::value::total_order;
 use super::{EntryId, Machine, Subject, Value};
 use crate::graph::{AttrValue, Attrs, ListItems, ListValue, Sym};
-use crate::lang::hir::{Arith, Compare, Each, Entry, ExprId};
+use crate::lang::hir::{Arith, Compare, Each, ExprId};
 use crate::lang::syntax::ast::{AttrType, Quantifier};
 
 impl<'a> Machine<'a> {
@@ -185,6 +185,9 @@ impl<'a> Machine<'a> {
             Op::And(a, b) => self.condition(code, a, base) && self.condition(code, b, base),
             Op::Or(a, b) => self.condition(code, a, base) || self.condition(code, b, base),
             Op::Compare { op, left, right } => {
+                if let Some(holds) = self.compare_cell(code, op, left, right, base) {
+                    return holds;
+                }
                 let (left, right) = (self.expr(code, left, base), self.expr(code, right, base));
                 let holds = compare(op, &left, &right);
                 self.note(code.entry, id, || (EventKind::Compare { left, right }, Value::Bool(holds)));
@@ -239,20 +242,6 @@ impl<'a> Machine<'a> {
     fn postpone(&mut self, failure: super::Failure) -> Value {
         self.pending.get_or_insert(failure);
         Value::None
-    }
-
-    fn cell(&self, matrix: EntryId, row: &Value, column: &Value) -> Value {
-        let (Some(row), Some(column)) = (row.as_variant(), column.as_variant()) else { return Value::None };
-        match self.program.linked(matrix).map(|linked| &*linked.entry) {
-            Some(Entry::Matrix { result, cells, .. }) => {
-                self.reach_cell(matrix, row, column);
-                match cells.get(row as usize).and_then(|r| r.get(column as usize)) {
-                    Some(&variant) => Value::Enum { ty: *result, variant },
-                    None => Value::None,
-                }
-            }
-            _ => Value::None,
-        }
     }
 
     fn invoke(
@@ -456,6 +445,21 @@ impl<'a> Machine<'a> {
                     true
                 });
                 best.map_or(Value::None, |(_, element)| element)
+            }
+            Each::Bisect => {
+                let list = self.expr(code, list, base);
+                let Some(mut end) = list.len() else { return Value::None };
+                let mut start = 0;
+                while start < end && self.spend(1) {
+                    let middle = start.midpoint(end);
+                    self.stack[slot] = list.at(middle).unwrap_or_default();
+                    if self.traced_condition(code, value, base) {
+                        start = middle + 1;
+                    } else {
+                        end = middle;
+                    }
+                }
+                Value::Int(i64::try_from(start).unwrap_or(i64::MAX))
             }
             Each::SortBy => {
                 let mut keyed: Vec<(Value, Value)> = Vec::new();

@@ -181,7 +181,7 @@ impl<'a> Machine<'a> {
             }
             (Fact::OutputReaderCount, Anchor::Out(output)) => {
                 self.see(output.node);
-                return count(self.kept_reader_count(output));
+                return count(self.reader_count(output));
             }
             (Fact::OutputSoleReader, Anchor::Out(output)) => {
                 self.see(output.node);
@@ -345,8 +345,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn str_fact(&mut self, code: &Code, fact: Fact, text: &Value, a: ExprId, base: usize) -> Value {
-        let Some(text) = text.as_str() else { return Value::None };
+    fn str_fact(&mut self, code: &Code, fact: Fact, of: &Value, a: ExprId, base: usize) -> Value {
+        let Some(text) = of.as_str() else { return Value::None };
         if !self.spend(text.len() as u64 / 16) {
             return Value::None;
         }
@@ -370,6 +370,14 @@ impl<'a> Machine<'a> {
                 rest.map_or(Value::None, Value::text)
             }
             Fact::StrToInt => text.parse::<i64>().ok().into(),
+            Fact::StrBefore => {
+                let other = self.expr(code, a, base);
+                let Some(other) = other.as_str() else { return Value::None };
+                match text.find(other) {
+                    None => of.clone(),
+                    Some(at) => Sym::lookup(&text[..at]).map_or_else(|| Value::text(&text[..at]), Value::Str),
+                }
+            }
             Fact::StrStartsWith | Fact::StrEndsWith | Fact::StrContains | Fact::StrSplit => {
                 let other = self.expr(code, a, base);
                 let Some(other) = other.as_str() else { return Value::None };

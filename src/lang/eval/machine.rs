@@ -15,6 +15,7 @@ use super::program::{Data, Program};
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Reads, Trace};
 use super::value::List;
+use super::watch::Watch;
 use super::{EntryId, Subject, Value};
 use crate::graph::{
     Anchor, Dense, Edit, GraphId, Input, Node, NodeId, Output, Snapshot, State, Sym, SymbolsBuilder,
@@ -49,6 +50,8 @@ pub struct Machine<'a> {
     dense: Option<&'a Dense>,
     /// Nodes about which `dense` is out of date.
     dirty: FixedBitSet,
+    /// How many readers outputs have about which `dense` is out of date, where that has been asked.
+    pub(super) counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
     lists_clean: bool,
     pub(super) root: GraphId,
@@ -58,8 +61,6 @@ pub struct Machine<'a> {
     pub(super) tracked: Option<Box<Tracked>>,
     /// Results of walks that outlive edits; kept while a sweep runs.
     pub(super) lasting: Option<Box<Lasting>>,
-    /// Readers of outputs whose node has changed, where they have been counted.
-    pub(super) degrees: FxHashMap<Output, usize>,
     /// A sweep visits this node alone.
     pub(super) only: Option<NodeId>,
     pub(super) counters: FxHashMap<Sym, i64>,
@@ -74,7 +75,7 @@ pub struct Machine<'a> {
     pub(super) loops: Vec<Vec<Value>>,
     pub(super) calls: u32,
     /// Steps that are left.
-    steps: u64,
+    pub(super) steps: u64,
     /// Where the native stack was at the outermost call.
     stack_start: usize,
     epoch: u64,
@@ -86,6 +87,7 @@ pub struct Machine<'a> {
     pub(super) reads: Option<ReadLog>,
     pub(super) trace: Option<Box<Trace>>,
     pub(super) tally: Option<Arc<Tally>>,
+    pub(super) watch: Option<&'a dyn Watch>,
     pub(super) log: Vec<EditRecord>,
     pub(super) isolated: Vec<Isolated>,
     pub(super) reports: Vec<Report>,
@@ -110,13 +112,13 @@ impl<'a> Machine<'a> {
             edit,
             dense,
             dirty: FixedBitSet::new(),
+            counts: FxHashMap::default(),
             lists_clean: true,
             root,
             marks: None,
             builder: None,
             tracked: None,
             lasting: None,
-            degrees: FxHashMap::default(),
             only: None,
             counters: FxHashMap::default(),
             notes: FxHashMap::default(),
@@ -135,6 +137,7 @@ impl<'a> Machine<'a> {
             reads: None,
             trace: None,
             tally: None,
+            watch: None,
             log: Vec::new(),
             isolated: Vec::new(),
             reports: Vec::new(),
@@ -232,11 +235,6 @@ impl<'a> Machine<'a> {
     pub fn take_reads(&mut self) -> Reads {
         let log = self.reads.take().unwrap_or_default();
         Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
-    }
-
-    /// Counts from now on what is reached; `None`: no longer.
-    pub fn set_tally(&mut self, tally: Option<Arc<Tally>>) {
-        self.tally = tally;
     }
 
     /// Starts a trace.
@@ -425,32 +423,6 @@ impl<'a> Machine<'a> {
         Some((dense, if known { dense.consumers(number) } else { &[] }))
     }
 
-    pub(super) fn reader_count(&self, output: Output) -> usize {
-        match self.flat_readers(output) {
-            Some((_, readers)) => readers.len(),
-            None => match self.degrees.get(&output) {
-                Some(count) => *count,
-                None => self.edit.consumers(output).count(),
-            },
-        }
-    }
-
-    /// The same; a count that had to be made is kept.
-    pub(super) fn kept_reader_count(&mut self, output: Output) -> usize {
-        let count = self.reader_count(output);
-        if self.clean(output.node).is_none() {
-            self.degrees.insert(output, count);
-        }
-        count
-    }
-
-    /// An edge out of an output has come or gone.
-    pub(super) fn recount(&mut self, output: Output, by: isize) {
-        if let Some(count) = self.degrees.get_mut(&output) {
-            *count = count.saturating_add_signed(by);
-        }
-    }
-
     pub(super) fn sole_reader(&self, output: Output) -> Option<Input> {
         match self.flat_readers(output) {
             Some((dense, &[reader])) => Some(dense.input_at(reader)),
@@ -503,7 +475,7 @@ impl<'a> Machine<'a> {
     pub(super) fn go_back(&mut self, edit: Edit) {
         self.edit = edit;
         self.names = None;
-        self.degrees.clear();
+        self.counts.clear();
         self.forget_lasting();
         self.lists_changed();
     }
@@ -538,7 +510,7 @@ impl<'a> Machine<'a> {
         let result = change(&mut self.edit);
         self.dense = None;
         self.names = None;
-        self.degrees.clear();
+        self.counts.clear();
         self.forget_lasting();
         self.lists_changed();
         result

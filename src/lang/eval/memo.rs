@@ -65,7 +65,8 @@ pub(super) struct Memo {
 }
 
 const SMALLEST: usize = 1 << 10;
-const LARGEST: usize = 1 << 18;
+/// Results are asked again soon or never: a table that outgrows the caches costs more than it saves.
+const LARGEST: usize = 1 << 16;
 
 impl Memo {
     fn place(&self, key: &Key) -> usize {

@@ -12,8 +12,10 @@
 #![allow(clippy::mutable_key_type)]
 
 mod attempt;
+mod cells;
 mod chains;
 mod code;
+mod counts;
 mod edits;
 mod exec;
 mod expr;
@@ -32,11 +34,12 @@ mod tally;
 mod trace;
 mod value;
 mod walk;
+mod watch;
 
 #[cfg(test)]
 mod tests;
 
-pub use chains::{ChainEnd, Kept, NO_CONDITION};
+pub use chains::{ChainEnd, Kept};
 pub use edits::{EditKind, EditRecord, Subject};
 pub use exec::{Isolated, Report};
 pub use host::{Cause, Failure, Host, HostMark, Marks, NoHost};
@@ -46,6 +49,7 @@ pub use reach::reaches;
 pub use tally::{Outcomes, Tally, VERDICT, cell};
 pub use trace::{Event, EventKind, Reads};
 pub use value::{GroupRef, Items, List, Value};
+pub use watch::{Spot, Watch};
 
 /// The number of an item in its [`Program`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

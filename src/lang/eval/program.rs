@@ -114,11 +114,13 @@ impl Program {
         }
     }
 
-    /// The word for a variant of an enum or of an option with variants.
+    /// The word for a variant of an enum, or of an option or a matrix with variants of its own.
     pub fn variant_name(&self, ty: Sym, variant: u16) -> Option<Sym> {
         let find = |kind| self.ids.get(&(kind, ty)).map(|id| &*self.entries[id.0 as usize].entry);
-        match find(Kind::Enum).or_else(|| find(Kind::Option))? {
-            Entry::Enum { variants } => variants.get(variant as usize).copied(),
+        match find(Kind::Enum).or_else(|| find(Kind::Option)).or_else(|| find(Kind::Matrix))? {
+            Entry::Enum { variants } | Entry::Matrix { variants, .. } => {
+                variants.get(variant as usize).copied()
+            }
             Entry::Option { ty: OptionType::Variants(names), .. } => {
                 names.get(variant as usize).map(|name| name.text)
             }

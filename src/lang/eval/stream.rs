@@ -17,6 +17,10 @@ use crate::lang::hir::{Each, ExprId, WalkMode};
 /// Takes an element; false: enough.
 pub(super) type Sink<'s, 'a> = dyn FnMut(&mut Machine<'a>, Value) -> bool + 's;
 
+/// How many readers are taken from the state at first, and at most.
+const FIRST_READERS: usize = 8;
+const MOST_READERS: usize = 1 << 12;
+
 /// How going through a list ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum End {
@@ -206,15 +210,24 @@ impl<'a> Machine<'a> {
         if !self.has_node(output.node) {
             return End::Absent;
         }
-        let from = self.readers.len();
-        self.readers.extend(self.edit.consumers(output));
-        let to = self.readers.len();
-        let ended = end((from..to).all(|i| {
-            let reader = self.readers[i];
-            self.spend(1) && sink(self, Value::Input(reader))
-        }));
-        self.readers.truncate(from);
-        ended
+        // Taken in parts, since the sink often has enough soon. Nothing is edited while an expression is evaluated.
+        let (from, mut next, mut part) = (self.readers.len(), 0, FIRST_READERS);
+        loop {
+            for (seq, reader) in self.edit.consumers_from(output, next).take(part) {
+                self.readers.push(reader);
+                next = seq + 1;
+            }
+            let to = self.readers.len();
+            let go_on = (from..to).all(|i| {
+                let reader = self.readers[i];
+                self.spend(1) && sink(self, Value::Input(reader))
+            });
+            self.readers.truncate(from);
+            if !go_on || to - from < part {
+                return end(go_on);
+            }
+            part = (part * 4).min(MOST_READERS);
+        }
     }
 
     /// The list of `id`, built; none if there is none.

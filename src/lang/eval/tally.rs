@@ -3,7 +3,7 @@
 //! Promise: counting changes no result. It is off unless someone asks, and then costs a look at an `Option` where a
 //! condition is decided or a body begun. Machines of several programs count into one tally, by kind and name.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 
@@ -68,6 +68,11 @@ pub fn cell(row: u16, column: u16) -> ExprId {
 }
 
 impl Machine<'_> {
+    /// Counts from now on what is reached; `None`: no longer.
+    pub fn set_tally(&mut self, tally: Option<Arc<Tally>>) {
+        self.tally = tally;
+    }
+
     /// Counts that an entry's body was begun.
     #[inline]
     pub(super) fn reach(&self, entry: EntryId) {

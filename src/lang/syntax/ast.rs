@@ -177,14 +177,23 @@ pub enum ItemData {
     },
     Pipeline {
         steps: Vec<PipelineStep>,
-        /// `as pass`: what its steps do is told as one pass of its name.
-        as_pass: bool,
+        role: PipelineRole,
     },
     Test(Test),
     /// `remove KIND NAME` and `remove never A with B`.
     Removed {
         with: Option<Name>,
     },
+}
+
+/// What a pipeline is besides a row of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PipelineRole {
+    Plain,
+    /// `as pass`: what its steps do is told as one pass of its name.
+    Pass,
+    /// `as default`: run where no passes are named.
+    Default,
 }
 
 /// One step of a pipeline.

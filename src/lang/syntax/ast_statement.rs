@@ -1,4 +1,4 @@
-//! Statements in braces; part of the [syntax tree](super::ast).
+//! Statements, as part of the syntax tree.
 
 use super::ast::{Expr, Name, Position, Span, Text};
 

@@ -90,3 +90,30 @@ pub fn has(tree: &Tree, rule: Rule) -> bool {
 pub fn only<'a>(tree: &Tree<'a>) -> Option<Tree<'a>> {
     tree.clone().into_inner().next()
 }
+
+/// The only thing that an expression consists of, if it is that.
+pub fn lone<'a>(tree: &Tree<'a>, wanted: Rule) -> Option<Tree<'a>> {
+    let mut tree = tree.clone();
+    loop {
+        if tree.as_rule() == wanted {
+            return Some(tree);
+        }
+        let mut inner = tree.clone().into_inner();
+        match (inner.next(), inner.next()) {
+            (Some(one), None) => tree = one,
+            _ => return None,
+        }
+    }
+}
+
+/// The token itself: pest looks over white space, and so takes it in, where a token may not be followed by something.
+pub fn word<'a>(tree: &Tree<'a>) -> &'a str {
+    match tree.as_rule() {
+        Rule::equals => "=",
+        Rule::question => "?",
+        Rule::bar => "|",
+        Rule::dot => ".",
+        Rule::minus | Rule::sub => "-",
+        _ => tree.as_str(),
+    }
+}

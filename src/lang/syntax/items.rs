@@ -2,8 +2,8 @@
 
 use super::ast::{
     AttrPlace, AttrType, AttributeRule, ChainStep, Checker, CheckerAction, CheckerForm, Expr, ExprKind, Item,
-    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineStep, Refusal, Role, SetTerm,
-    Side, Span, StepEnd, Subject, Type, TypeKind, WalkStep,
+    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole, PipelineStep, Refusal, Role,
+    SetTerm, Side, Span, StepEnd, Subject, Type, TypeKind, WalkStep,
 };
 use super::build::{Builder, Rule, Tree, child, children, has, only};
 use super::expr::expr;
@@ -531,7 +531,12 @@ impl Builder {
             let tolerant = has(&step, Rule::tolerant);
             steps.push(PipelineStep { name: self.name_in(&step, Rule::name)?, when, tolerant });
         }
-        Some(ItemData::Pipeline { steps, as_pass: has(tree, Rule::as_pass) })
+        let role = match (has(tree, Rule::as_pass), has(tree, Rule::as_default)) {
+            (true, _) => PipelineRole::Pass,
+            (_, true) => PipelineRole::Default,
+            _ => PipelineRole::Plain,
+        };
+        Some(ItemData::Pipeline { steps, role })
     }
 }
 

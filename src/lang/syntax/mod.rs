@@ -10,7 +10,7 @@
 pub mod ast;
 mod ast_statement;
 mod ast_test;
-mod build;
+pub(in crate::lang) mod build;
 mod check;
 pub mod codes;
 mod complaint;
@@ -20,14 +20,15 @@ pub mod parse;
 pub mod print;
 mod print_expr;
 mod recover;
-mod scan;
+pub(in crate::lang) mod scan;
 pub mod split;
 mod statements;
 mod test_block;
 mod text;
+pub mod tree;
 
 pub use parse::{LONGEST_FILE, ParsedFile, ParsedItem, parse_expr, parse_file, parse_file_with, parse_item};
-pub use print::print_item;
-pub use print_expr::print_expr;
+pub use print::{print_block, print_item};
+pub use print_expr::{print_expr, print_text, ty as print_type};
 pub use scan::comments;
 pub use split::{SourceItem, SplitFile, split};

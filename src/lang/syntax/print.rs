@@ -5,8 +5,8 @@
 
 use super::ast::{
     AttrPlace, AttrType, AttributeRule, Block, ChainStep, Checker, CheckerAction, CheckerForm, Expect,
-    ExpectKind, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, Position, Raw,
-    Refusal, Role, SetTerm, Side, Statement, StatementKind, StepEnd, Subject, Test, Text,
+    ExpectKind, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole,
+    Position, Raw, Refusal, Role, SetTerm, Side, Statement, StatementKind, StepEnd, Subject, Test, Text,
 };
 use super::print_expr::{full, names, simple, string, text, tight, ty};
 
@@ -25,6 +25,17 @@ pub fn print_item(item: &Item) -> String {
     printer.item(&format!("{modifier}{}", keyword(item.kind)), item);
     printer.out.truncate(printer.out.trim_end().len());
     printer.out
+}
+
+/// The statements of a block, each with its inner ones on lines of its own.
+pub fn print_block(block: &Block) -> Vec<String> {
+    let print = |statement: &Statement| {
+        let mut printer = Printer::default();
+        printer.statement(statement);
+        printer.out.truncate(printer.out.trim_end().len());
+        printer.out
+    };
+    block.statements.iter().map(print).collect()
 }
 
 /// The word that an item of this kind begins with.
@@ -233,7 +244,7 @@ impl Printer {
                     }
                 });
             }
-            ItemData::Pipeline { steps, as_pass } => {
+            ItemData::Pipeline { steps, role } => {
                 let steps: Vec<String> = steps
                     .iter()
                     .map(|step| {
@@ -241,7 +252,11 @@ impl Printer {
                         format!("{}{}{tolerant}", step.name.text, worded("when", step.when.as_ref()))
                     })
                     .collect();
-                let whole = if *as_pass { " as pass" } else { "" };
+                let whole = match role {
+                    PipelineRole::Plain => "",
+                    PipelineRole::Pass => " as pass",
+                    PipelineRole::Default => " as default",
+                };
                 self.line(&format!("{keyword} {name}{whole} = {}", steps.join(", ")));
             }
             ItemData::Test(test) => self.test(&format!("{keyword} {}", string(name.as_str())), test),
@@ -563,7 +578,8 @@ fn set_term(term: &SetTerm) -> String {
     }
 }
 
-fn place_word(place: AttrPlace) -> &'static str {
+/// As a declaration writes it.
+pub fn place_word(place: AttrPlace) -> &'static str {
     match place {
         AttrPlace::Node => "node",
         AttrPlace::Graph => "graph",
@@ -572,7 +588,8 @@ fn place_word(place: AttrPlace) -> &'static str {
     }
 }
 
-fn attr_type(ty: AttrType) -> &'static str {
+/// As a declaration writes it.
+pub fn attr_type(ty: AttrType) -> &'static str {
     match ty {
         AttrType::Bool => "bool",
         AttrType::OptBool => "bool?",
@@ -588,7 +605,8 @@ fn attr_type(ty: AttrType) -> &'static str {
     }
 }
 
-fn option_type(ty: &OptionType) -> String {
+/// As a declaration writes it.
+pub fn option_type(ty: &OptionType) -> String {
     match ty {
         OptionType::Bool => "bool".to_owned(),
         OptionType::Int => "int".to_owned(),

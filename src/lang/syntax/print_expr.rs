@@ -239,6 +239,15 @@ fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
+/// A text without its quotes, with its inserted values in braces.
+pub fn print_text(text: &Text) -> String {
+    let parts = text.parts.iter().map(|part| match part {
+        TextPart::Literal(literal) => literal.clone(),
+        TextPart::Value(value) => format!("{{{}}}", full(value)),
+    });
+    parts.collect()
+}
+
 /// A text with its inserted values.
 pub fn text(text: &Text) -> String {
     let parts = text.parts.iter().map(|part| match part {
@@ -248,6 +257,7 @@ pub fn text(text: &Text) -> String {
     format!("\"{}\"", parts.collect::<String>())
 }
 
+/// A type.
 pub fn ty(ty: &Type) -> String {
     match &ty.kind {
         TypeKind::Named(name) => name.to_string(),

@@ -214,7 +214,8 @@ fn sets_tables_matrices_options() {
     let rows = vec![(Const::Str(sym("Div")), Const::Str(sym("RealDiv")))];
     p.add(Kind::Table, "T", Entry::Table { rows });
     let cells = vec![vec![0, 1], vec![1, 0]];
-    let matrix = Entry::Matrix { rows: sym("R"), columns: sym("C"), result: sym("K"), cells };
+    let matrix =
+        Entry::Matrix { rows: sym("R"), columns: sym("C"), result: sym("K"), variants: Vec::new(), cells };
     p.add(Kind::Matrix, "M", matrix);
     let option = Entry::Option { ty: OptionType::Int, default: OptionValue::Int(3), from_env: false };
     p.add(Kind::Option, "o.default", option.clone());
@@ -228,7 +229,24 @@ fn sets_tables_matrices_options() {
         let zero = x.put(Expr::Const(Const::Enum { ty: sym("C"), variant: 0 }));
         let cell = x.put(Expr::Matrix { matrix: sym("M"), row: one, column: zero });
         let (a, b) = (x.put(Expr::Option(sym("o.default"))), x.put(Expr::Option(sym("o.given"))));
-        x.list(&[hit, miss, cell, a, b])
+        // Row 1 is [1, 0], row 0 is [0, 1]; no row has 2, and a column that is none has no cell.
+        let is = |x: &mut B, op, wanted, column| {
+            let right = x.put(Expr::Const(Const::Enum { ty: sym("K"), variant: wanted }));
+            let left = x.put(Expr::Matrix { matrix: sym("M"), row: one, column });
+            x.put(Expr::Compare { op, left, right })
+        };
+        let none = x.put(Expr::Const(Const::None));
+        let compared = [
+            is(x, Compare::Eq, 1, zero),
+            is(x, Compare::Eq, 0, zero),
+            is(x, Compare::Ne, 0, zero),
+            is(x, Compare::Eq, 2, zero),
+            is(x, Compare::Ne, 2, zero),
+            is(x, Compare::Eq, 1, none),
+            is(x, Compare::Ne, 1, none),
+        ];
+        let compared = x.list(&compared);
+        x.list(&[hit, miss, cell, a, b, compared])
     });
     let expected = vec![
         Value::Str(sym("RealDiv")),
@@ -236,6 +254,7 @@ fn sets_tables_matrices_options() {
         Value::Enum { ty: sym("K"), variant: 1 },
         Value::Int(3),
         Value::Int(4),
+        Value::list([true, false, true, false, true, false, true].map(Value::Bool).to_vec()),
     ];
     assert_eq!(value, Value::list(expected));
 }
@@ -325,6 +344,16 @@ fn lists() {
     assert_eq!(each(Each::MinBy), Value::Int(1));
     assert_eq!(each(Each::MaxBy), Value::Int(3));
     assert_eq!(each(Each::SortBy), ints(&[1, -1, 2, 3, -3]));
+    let below = |limit| {
+        eval(|x| {
+            let list = x.ints(&[1, 3, 3, 7, 9]);
+            x.each(Each::Bisect, list, |x, it| {
+                let limit = x.int(limit);
+                x.put(Expr::Compare { op: Compare::Lt, left: it, right: limit })
+            })
+        })
+    };
+    assert_eq!([0, 3, 4, 10].map(below), [0, 1, 3, 5].map(Value::Int));
     let flat = eval(|x| {
         let list = x.ints(&[1, 3]);
         x.each(Each::FlatMap, list, |x, it| {

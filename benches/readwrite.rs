@@ -1,0 +1,160 @@
+//! The read/write layer, the passes around it and the lint by size, and what an edit of their rules costs.
+//!
+//! A pass is measured with rules that are linked (it has run on a small graph) and a graph without its flat view.
+
+use std::collections::BTreeMap;
+
+use anchorwatch::engine::{Request, RuleSources, Session};
+use anchorwatch::graph::{GraphId, Snapshot, Sym};
+use divan::{Bencher, black_box};
+
+#[path = "support/cache.rs"]
+mod cache;
+#[path = "support/generate.rs"]
+#[allow(dead_code, reason = "each user of the generator needs some of its shapes")]
+mod generate;
+
+use cache::{cached, cold};
+
+const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+const LARGE: [usize; 2] = [100_000, 1_000_000];
+
+fn main() {
+    divan::main();
+}
+
+fn run(session: &Session, graph: &Snapshot, pass: &str) -> usize {
+    let steps = vec![Sym::new(pass)];
+    let request = Request { graph: GraphId::ROOT, node: None, steps, sort: false };
+    let outcome = session.run(graph, &request).expect("the shipped rules run");
+    assert_eq!(outcome.failures().count(), 0, "{pass} runs to its end");
+    outcome.after.node_count()
+}
+
+fn session(pass: &str) -> Session {
+    let mut session = Session::new(RuleSources::shipped());
+    assert!(session.set_options(BTreeMap::new(), BTreeMap::new()).is_empty());
+    assert!(session.diagnostics().is_empty());
+    run(&session, &generate::chain(8), pass);
+    session
+}
+
+fn bench(bencher: Bencher, pass: &str, name: &'static str, make: fn(usize) -> Snapshot, size: usize) {
+    let graph = cached(name, make, size);
+    bencher
+        .with_inputs(|| (session(pass), cold(&graph)))
+        .bench_refs(|(session, graph)| black_box(run(session, graph, pass)));
+}
+
+/// One bench a pass: on a graph with much to do for each of them.
+macro_rules! passes {
+    ($($name:ident: $pass:literal),* $(,)?) => {
+        $(
+            #[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+            fn $name(bencher: Bencher, size: usize) {
+                bench(bencher, $pass, "accesses", generate::accesses, size);
+            }
+        )*
+    };
+}
+
+passes! {
+    rw: "rw",
+    hccl_memcpy: "hccl_memcpy",
+    hccl_continuous: "hccl_continuous",
+    subgraph: "subgraph",
+    identity: "identity",
+    inner_identity_add: "inner_identity_add",
+    inner_identity_delete: "inner_identity_delete",
+    lint: "lint",
+    order: "compile_order",
+}
+
+/// The layer on graphs like those that the speed of others is known of.
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn rw_peer(bencher: Bencher, size: usize) {
+    bench(bencher, "rw", "peer", generate::peer_like, size);
+}
+
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn lint_peer(bencher: Bencher, size: usize) {
+    bench(bencher, "lint", "peer", generate::peer_like, size);
+}
+
+// Everything at one tensor.
+
+#[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]
+fn lint_ordered_readers(bencher: Bencher, size: usize) {
+    bench(bencher, "lint", "ordered readers", generate::ordered_readers, size);
+}
+
+/// As many findings as readers.
+#[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]
+fn lint_unordered_readers(bencher: Bencher, size: usize) {
+    bench(bencher, "lint", "unordered readers", generate::unordered_readers, size);
+}
+
+#[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]
+fn lint_ordered_writers(bencher: Bencher, size: usize) {
+    bench(bencher, "lint", "ordered writers", generate::ordered_writers, size);
+}
+
+#[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]
+fn hccl_memcpy_one_tensor(bencher: Bencher, size: usize) {
+    bench(bencher, "hccl_memcpy", "collectives", generate::many_collectives, size);
+}
+
+#[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]
+fn hccl_continuous_one_tensor(bencher: Bencher, size: usize) {
+    bench(bencher, "hccl_continuous", "collectives", generate::many_collectives, size);
+}
+
+// Edits of rules: compare with `rw` and `hccl_memcpy` of the same size.
+
+fn bench_edit(bencher: Bencher, pass: &str, path: &str, from: &str, to: &str) {
+    let graph = cached("accesses", generate::accesses, 100_000);
+    let mut session = session(pass);
+    run(&session, &graph, pass);
+    let old = session.file_text(path).expect("a shipped file").to_string();
+    assert!(old.contains(from), "the edited text is in {path}");
+    let new = old.replacen(from, to, 1);
+    let mut flip = false;
+    bencher.bench_local(|| {
+        flip = !flip;
+        session.set_text(path, if flip { &new } else { &old });
+        run(&session, &graph, pass)
+    });
+}
+
+/// One cell of the matrix.
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn edit_cell(bencher: Bencher) {
+    let from = "ReadOnly      | DoNothing  | DoNothing ";
+    bench_edit(bencher, "rw", "rules/readwrite.anchor", from, "ReadOnly      | DoNothing  | WrongGraph");
+}
+
+/// The same cell, seen from a pass that does not read it.
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn edit_cell_of_another_pass(bencher: Bencher) {
+    let from = "ReadOnly      | DoNothing  | DoNothing ";
+    bench_edit(
+        bencher,
+        "hccl_memcpy",
+        "rules/readwrite.anchor",
+        from,
+        "ReadOnly      | DoNothing  | WrongGraph",
+    );
+}
+
+/// What a pass asks of a node.
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn edit_condition(bencher: Bencher) {
+    let from = "g.nodes.count > 1 and any n";
+    bench_edit(bencher, "hccl_memcpy", "rules/hccl.anchor", from, "g.nodes.count > 2 and any n");
+}
+
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn edit_comment(bencher: Bencher) {
+    let (from, to) = ("// ---- In-place users", "// ---- In-place  users");
+    bench_edit(bencher, "hccl_memcpy", "rules/hccl.anchor", from, to);
+}

@@ -1,0 +1,253 @@
+//! The search for a small graph on which two rule sets disagree.
+//!
+//! Promise: what is given as a witness is one: both rule sets were run on it, after it was made small. The same seed and the same
+//! number of tries give the same witness; the clock, if there is one, only ends the search. Not finding one proves nothing.
+//!
+//! The road: [`search`] goes through the seeds (graphs of tests), then through changed seeds and generated graphs ([`mutate`]) made of
+//! the [`words`] of the rules. Graphs that reach the changed entries are changed again more often. [`shrink`](mod@shrink) makes
+//! the one that is found small, and [`tell`] writes it as a test.
+
+mod mutate;
+mod observe;
+mod random;
+mod shrink;
+mod tell;
+mod words;
+
+use serde::Serialize;
+
+pub use observe::{Observed, Trial, observe, run};
+
+use self::random::Random;
+use self::words::{Words, words};
+use super::diff::{Difference, Weight};
+use super::uses::{Ref, entry_uses};
+use crate::db::Db;
+use crate::engine::{RuleSources, Session};
+use crate::graph::{GraphId, Sym};
+use crate::lang::syntax::ast::Kind;
+
+/// Runs before sessions begin anew: what they remember of graphs is never forgotten otherwise.
+const RUNS_OF_A_SESSION: usize = 400;
+/// Graphs that are kept for being changed again.
+const MOST_KEPT: usize = 64;
+
+/// Two rule sets, and where to begin.
+pub struct Search<'a> {
+    pub old: &'a RuleSources,
+    pub new: &'a RuleSources,
+    pub difference: &'a Difference,
+    pub seeds: Vec<Trial>,
+    pub seed: u64,
+}
+
+/// A graph on which two rule sets disagree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Witness {
+    /// A `test` of the language.
+    pub test: String,
+    /// Whether it passes on the new rules and fails on the old ones; if not, it expects nothing.
+    pub decides: bool,
+    /// What only the old rules do, and what only the new ones do.
+    pub old: Vec<String>,
+    pub new: Vec<String>,
+    pub nodes: usize,
+    /// Graphs that were tried until it was found.
+    pub tried: usize,
+}
+
+/// A graph that comes out otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GraphChange {
+    pub graph: String,
+    /// What only the old rules do, and what only the new ones do.
+    pub old: Vec<String>,
+    pub new: Vec<String>,
+}
+
+/// Runs both rule sets on graphs, each with a name for people; tells of those that come out otherwise.
+pub fn on_graphs(old: &RuleSources, new: &RuleSources, trials: &[(String, Trial)]) -> Vec<GraphChange> {
+    let mut changes = Vec::new();
+    for trials in trials.chunks(RUNS_OF_A_SESSION) {
+        let sessions = [old, new].map(|sources| Session::new(sources.clone()));
+        for (graph, trial) in trials {
+            let [old, new] = [&sessions[0], &sessions[1]].map(|session| match run(session, trial) {
+                Some(outcome) => observe(&outcome),
+                None => Observed { failure: Some("it cannot be run".to_owned()), ..Observed::default() },
+            });
+            if !old.agrees(&new) {
+                let (old, new) = (old.beyond(&new), new.beyond(&old));
+                changes.push(GraphChange { graph: graph.clone(), old, new });
+            }
+        }
+    }
+    changes
+}
+
+/// How a search ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    Witness(Box<Witness>),
+    /// No pass that both rule sets have comes to a changed entry.
+    NothingRuns,
+    /// So many graphs were tried.
+    Nothing(usize),
+}
+
+/// The two sessions of a search, replaced now and then.
+struct Pair<'a> {
+    search: &'a Search<'a>,
+    old: Session,
+    new: Session,
+    runs: usize,
+}
+
+impl<'a> Pair<'a> {
+    fn new(search: &'a Search<'a>) -> Pair<'a> {
+        let session = |sources: &RuleSources| {
+            let mut session = Session::new(sources.clone());
+            session.start_coverage();
+            session
+        };
+        Pair { search, old: session(search.old), new: session(search.new), runs: 0 }
+    }
+
+    /// Runs a trial under both; none if one of them cannot.
+    fn run(&mut self, trial: &Trial) -> Option<(Observed, Observed)> {
+        if self.runs >= RUNS_OF_A_SESSION {
+            *self = Pair::new(self.search);
+        }
+        self.runs += 1;
+        let of = |session: &Session| Some(observe(&run(session, trial)?));
+        Some((of(&self.old)?, of(&self.new)?))
+    }
+
+    fn disagrees(&mut self, trial: &Trial) -> bool {
+        self.run(trial).is_some_and(|(old, new)| !old.agrees(&new))
+    }
+
+    /// How often the entries were reached so far, one number each.
+    fn reached(&self, entries: &[(Kind, Sym)]) -> Vec<usize> {
+        let of = |session: &Session, entry: (Kind, Sym)| {
+            session.database().tally().map_or(0, |tally| tally.reached(entry))
+        };
+        entries.iter().map(|&entry| of(&self.old, entry) + of(&self.new, entry)).collect()
+    }
+}
+
+/// Searches. `go_on` is asked with the number of graphs tried so far, before each.
+pub fn search(search: &Search<'_>, go_on: &mut dyn FnMut(usize) -> bool) -> Found {
+    let mut pair = Pair::new(search);
+    let changed = changed(search.difference, [&pair.old, &pair.new]);
+    let refs: Vec<Ref> = changed.iter().map(|(kind, name)| Ref::new(*kind, *name)).collect();
+    let words = words([&pair.old, &pair.new], &refs);
+    let Some(&first_run) = words.runs.first() else { return Found::NothingRuns };
+    let mut random = Random::new(search.seed);
+    let seeds: Vec<Trial> = search.seeds.iter().flat_map(|seed| runs_of(seed, &words)).collect();
+    // Graphs that reached the most of the changed entries.
+    let mut kept: Vec<Trial> = Vec::new();
+    let mut most = 0;
+    let mut tried = 0;
+    while go_on(tried) {
+        let trial = match seeds.get(tried) {
+            Some(seed) => seed.clone(),
+            None => next(&seeds, &kept, &words, first_run, &mut random),
+        };
+        tried += 1;
+        let before = pair.reached(&changed);
+        let Some((old, new)) = pair.run(&trial) else { continue };
+        if !old.agrees(&new) {
+            return Found::Witness(Box::new(found(search, pair, &trial, tried)));
+        }
+        // After the sessions began anew everything counts from nothing.
+        let reached = pair.reached(&changed);
+        let heat = reached.iter().zip(&before).filter(|(now, before)| now != before).count();
+        if heat > most {
+            most = heat;
+            kept.clear();
+        }
+        if heat == most && heat > 0 && old.failure.is_none() {
+            if kept.len() >= MOST_KEPT {
+                kept.swap_remove(random.below(MOST_KEPT));
+            }
+            kept.push(trial);
+        }
+    }
+    Found::Nothing(tried)
+}
+
+/// The entries that a difference names; of pairs, their marks.
+fn changed(difference: &Difference, sessions: [&Session; 2]) -> Vec<(Kind, Sym)> {
+    let weighty = difference.changes.iter().filter(|change| change.weight <= Weight::Level);
+    let mark = |name| Ref::new(Kind::Attribute, Sym::new(name));
+    let marks = difference.pairs.iter().flat_map(|pair| [mark(pair.first), mark(pair.second)]);
+    let wanted: Vec<Ref> = weighty.map(|change| change.entry).chain(marks).collect();
+    let mut changed: Vec<(Kind, Sym)> = Vec::new();
+    for session in sessions {
+        let uses = entry_uses(session.database(), session.rule_set());
+        for (number, &entry) in uses.entries.iter().enumerate() {
+            if wanted.contains(&uses.reference(number)) && !changed.contains(&entry) {
+                changed.push(entry);
+            }
+        }
+    }
+    changed
+}
+
+/// A seed as it is, if what it runs comes to the change; and with what does.
+fn runs_of(seed: &Trial, words: &Words) -> Vec<Trial> {
+    let mut runs: Vec<Vec<Sym>> = words.runs.iter().map(|run| vec![*run]).collect();
+    if seed.steps.iter().any(|step| words.runs.contains(step)) {
+        runs.retain(|run| *run != seed.steps);
+        runs.insert(0, seed.steps.clone());
+    }
+    runs.truncate(2);
+    runs.into_iter().map(|steps| Trial { steps, ..seed.clone() }).collect()
+}
+
+/// A graph that nobody wrote.
+fn next(seeds: &[Trial], kept: &[Trial], words: &Words, run: Sym, random: &mut Random) -> Trial {
+    let base = match random.below(10) {
+        0..=5 => random.pick(kept).or_else(|| random.pick(seeds)),
+        6..=8 => random.pick(seeds),
+        _ => None,
+    };
+    let base = base.cloned().unwrap_or_else(|| Trial {
+        snapshot: mutate::generate(words, random),
+        root: GraphId::ROOT,
+        steps: vec![random.pick(&words.runs).copied().unwrap_or(run)],
+        options: Default::default(),
+    });
+    mutate::mutate(&base, words, random)
+}
+
+/// Makes a witness small and writes it down.
+fn found(search: &Search<'_>, mut pair: Pair<'_>, trial: &Trial, tried: usize) -> Witness {
+    let small = shrink::shrink(trial, |trial| pair.disagrees(trial));
+    let mut witness = Witness {
+        test: String::new(),
+        decides: false,
+        old: Vec::new(),
+        new: Vec::new(),
+        nodes: small.snapshot.node_count(),
+        tried,
+    };
+    if let (Some((old, new)), Some(outcome)) = (pair.run(&small), run(&pair.new, &small)) {
+        (witness.old, witness.new) = (old.beyond(&new), new.beyond(&old));
+        let verdicts = tell::Verdicts { old: &old, new: &new, outcome: &outcome };
+        let title = title(search.difference);
+        (witness.test, witness.decides) =
+            tell::test(&small, &verdicts, &title, (search.old, search.new), &pair.new);
+    }
+    witness
+}
+
+/// The first change in words.
+fn title(difference: &Difference) -> String {
+    let weighty = difference.changes.iter().find(|change| change.weight <= Weight::Level);
+    match (weighty, difference.pairs.first()) {
+        (Some(change), _) => format!("{}: {}", change.entry, change.what.replace('`', "'")),
+        (None, Some(pair)) => format!("{} with {}", pair.first, pair.second),
+        (None, None) => "no change".to_owned(),
+    }
+}

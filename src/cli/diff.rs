@@ -1,0 +1,104 @@
+//! `diff`: what a change of the rules changes.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::args::{DiffArgs, DiffFormat, OutputFormat};
+use super::cases::{self, Found};
+use super::desk::{Desk, Done, Stop};
+use super::input::{self, GraphFile, find_graph, is_dash};
+use super::rules::{EXTENSION, Loaded, read};
+use super::session::{Connect, RuleSources, compare, on_graphs, test_graphs, witness};
+use super::{FINE, FOUND, git};
+use crate::audit::witness::Trial;
+use crate::engine::Case;
+use crate::graph::GraphId;
+use crate::report::diff::Report;
+use crate::report::{Complaint, diff as report};
+
+/// Compares two rule sets.
+pub fn diff(args: &DiffArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
+    let format = if args.format == DiffFormat::Json { OutputFormat::Json } else { OutputFormat::Human };
+    desk.set_format(format, false);
+    let (old, new) = (sources(&args.old)?, sources(&args.new)?);
+    let old = Loaded::silent(old, desk, connect)?;
+    let new = Loaded::silent(new, desk, connect)?;
+    let difference = compare(&old.sources, &new.sources);
+    let mut report = Report { difference, graphs: None, witness: None };
+    let given = trials(&args.graphs, &new, desk)?;
+    if !args.graphs.is_empty() {
+        report.graphs = Some((given.len(), on_graphs(&old.sources, &new.sources, &given)));
+    }
+    if args.witness && report.difference.differs() {
+        let own = [&old.sources, &new.sources].into_iter().flat_map(test_graphs);
+        let seeds = own.chain(given).map(|(_, trial)| trial).collect();
+        let start = Instant::now();
+        let mut go_on = |tried: usize| match args.tries {
+            Some(tries) => tried < tries,
+            None => start.elapsed() < Duration::from_secs(args.seconds),
+        };
+        let (old, new) = (&old.sources, &new.sources);
+        report.witness = Some(witness(old, new, &report.difference, (seeds, args.seed), &mut go_on));
+    }
+    let text = match args.format {
+        DiffFormat::Human => report::human(&report, &desk.out),
+        DiffFormat::Json => report::json(&report),
+        DiffFormat::Md => report::markdown(&report),
+    };
+    desk.print(&text)?;
+    let changed = report.graphs.as_ref().is_some_and(|(_, changes)| !changes.is_empty());
+    Ok(if report.difference.differs() || changed { FOUND } else { FINE })
+}
+
+/// The rules that an argument names. What is there as a path is one.
+fn sources(argument: &str) -> Result<RuleSources, Complaint> {
+    let path = Path::new(argument);
+    let files = match argument.contains(':') && !path.exists() {
+        true => git::read(argument)?,
+        false => read(path, false)?,
+    };
+    Ok(RuleSources { files })
+}
+
+/// The graphs that arguments name: graph files, and those of cases and tests.
+fn trials(paths: &[PathBuf], rules: &Loaded, desk: &mut Desk<'_, '_>) -> Result<Vec<(String, Trial)>, Stop> {
+    let mut trials = Vec::new();
+    let is_tests = |path: &Path| path.extension().is_some_and(|extension| extension == EXTENSION);
+    for path in paths {
+        let found = if is_dash(path) { vec![Found::Rules(path.clone())] } else { cases::find(path)? };
+        for found in found {
+            let path = found.path().to_owned();
+            let shown = path.display().to_string();
+            match found {
+                Found::Case(path) => trials.extend(of_case(cases::read(&path)?)?.map(|trial| (shown, trial))),
+                Found::Rules(path) if is_tests(&path) => {
+                    // Only the graphs are wanted, so what else the file declares does not matter.
+                    let graphs = test_graphs(&RuleSources { files: read(&path, false)? });
+                    trials
+                        .extend(graphs.into_iter().map(|(name, trial)| (format!("{shown}, {name}"), trial)));
+                }
+                Found::Rules(path) => {
+                    for file in GraphFile::all(&[path], desk)? {
+                        let loaded = file.load(&*rules.engine)?;
+                        for warning in &loaded.warnings {
+                            desk.complain(&input::warning(warning, &file.shown))?;
+                        }
+                        let (steps, options) = (Vec::new(), Default::default());
+                        let trial = Trial { snapshot: loaded.snapshot, root: GraphId::ROOT, steps, options };
+                        trials.push((file.shown, trial));
+                    }
+                }
+            }
+        }
+    }
+    Ok(trials)
+}
+
+/// A case as a trial; none if it needs a single node or runs nothing.
+fn of_case(case: Case) -> Result<Option<Trial>, Complaint> {
+    if case.node.is_some() || case.steps.is_empty() {
+        return Ok(None);
+    }
+    let root = find_graph(&case.before, case.graph.as_deref())?;
+    Ok(Some(Trial { snapshot: case.before, root, steps: case.steps, options: case.options }))
+}

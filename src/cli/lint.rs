@@ -1,0 +1,205 @@
+//! `lint`: what is allowed in rules and still most likely a slip.
+//!
+//! Promise: files with syntax errors are told and not linted; `--fix` writes whole files or none.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::args::{LintArgs, OutputFormat};
+use super::desk::{Desk, Done, Stop};
+use super::fmt::{below, complain, complaint};
+use super::input::{read_file, unreadable};
+use super::output::Pending;
+use super::rules::{read, sources, text_of};
+use super::{FINE, FOUND, UNUSABLE};
+use crate::lang::lint::{Finding, LINTS, Settings, SettingsError, apply, lint as findings, short};
+use crate::lang::syntax::parse_file;
+use crate::lang::{Level, Place, lint as lints};
+use crate::report::complaint::{Excerpt, Mark};
+use crate::report::human::rule_diagnostic;
+use crate::report::{Complaint, Source, json};
+
+/// Beside the rule files, or in a directory above.
+const SETTINGS: &str = "anchorwatch.toml";
+const SETTINGS_LIMIT: u64 = 1 << 20;
+
+/// A rule file, its settings, and whether it is linted or only there for what it declares.
+struct File {
+    shown: String,
+    text: String,
+    settings: Settings,
+    wanted: bool,
+    /// A file that can be written: not one of the shipped rules.
+    on_disk: bool,
+}
+
+pub fn lint(args: &LintArgs, desk: &mut Desk<'_, '_>) -> Done {
+    desk.set_format(args.format, false);
+    if args.list {
+        let text = list(args.format);
+        desk.print(&text)?;
+        return Ok(FINE);
+    }
+    let mut files = files(args)?;
+    let errors = syntax_errors(&files);
+    if !errors.is_empty() {
+        complain(&errors, desk)?;
+        return Ok(UNUSABLE);
+    }
+    let mut found = run(&files);
+    if args.fix && fix(&mut files, &found, desk)? {
+        found = run(&files);
+    }
+    let shown: Vec<Arc<Source>> =
+        files.iter().map(|file| Arc::new(Source::new(file.shown.clone(), file.text.clone()))).collect();
+    for one in &found {
+        tell(one, &shown, desk)?;
+    }
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        found.iter().partition(|one| one.diagnostic.level == Level::Error);
+    if !desk.is_json() && !found.is_empty() {
+        let fixable = found.iter().filter(|one| one.fix.is_some()).count();
+        let by_fix = if fixable > 0 { format!("; `--fix` mends {fixable}") } else { String::new() };
+        desk.print(&format!("{} denied, {} warned{by_fix}\n", errors.len(), warnings.len()))?;
+    }
+    Ok(if errors.is_empty() { FINE } else { FOUND })
+}
+
+/// The lints, with their levels and meanings.
+fn list(format: OutputFormat) -> String {
+    let mut text = String::new();
+    let widest = LINTS.iter().map(|lint| short(lint).len()).max().unwrap_or(0);
+    for lint in LINTS {
+        // Writing into memory does not fail.
+        let _ = match format {
+            OutputFormat::Human => {
+                writeln!(text, "{:widest$}  {:5}  {}", short(lint), lint.level.word(), lint.doc)
+            }
+            OutputFormat::Json => {
+                let line = serde_json::json!({"type": "lint", "name": short(lint), "level": lint.level.word(), "doc": lint.doc});
+                writeln!(text, "{line}")
+            }
+        };
+    }
+    text
+}
+
+/// The files to be linted, and those of the rule set around them.
+fn files(args: &LintArgs) -> Result<Vec<File>, Stop> {
+    let rules = sources(&args.rules)?;
+    let shipped = args.rules.rules.is_none();
+    let mut files = Vec::new();
+    for path in &args.paths {
+        let paths = if path.is_dir() { below(path)? } else { vec![path.clone()] };
+        for path in paths {
+            for (shown, text, _) in read(&path, true)? {
+                files.push(File { settings: settings(&path)?, shown, text, wanted: true, on_disk: true });
+            }
+        }
+    }
+    let wanted = files.is_empty();
+    for (shown, text, overlay) in rules.files {
+        let on_disk = overlay || !shipped;
+        // A file that is linted stands for the one of its name in the rule set.
+        let name = |shown: &str| Path::new(shown).file_name().map(ToOwned::to_owned);
+        if files.iter().any(|file| file.wanted && !wanted && name(&file.shown) == name(&shown)) {
+            continue;
+        }
+        let settings = if on_disk { settings(Path::new(&shown))? } else { Settings::default() };
+        files.push(File { shown, text, settings, wanted, on_disk });
+    }
+    Ok(files)
+}
+
+/// The settings for a rule file: of the nearest directory above it that has some.
+fn settings(rule_file: &Path) -> Result<Settings, Complaint> {
+    let absolute = std::path::absolute(rule_file).unwrap_or_else(|_| rule_file.to_owned());
+    for folder in absolute.ancestors().skip(1) {
+        let path = folder.join(SETTINGS);
+        if !path.is_file() {
+            continue;
+        }
+        let here = std::env::current_dir().unwrap_or_default();
+        let shown = path.strip_prefix(here).unwrap_or(&path).display().to_string();
+        let bytes = read_file(&path, SETTINGS_LIMIT).map_err(|error| unreadable(&shown, &error))?;
+        let text = text_of(bytes, &shown)?;
+        return Settings::read(&text).map_err(|errors| settings_complaint(&errors, &shown, &text));
+    }
+    Ok(Settings::default())
+}
+
+/// The first mistake of a settings file.
+fn settings_complaint(errors: &[SettingsError], shown: &str, text: &str) -> Complaint {
+    let source = Arc::new(Source::new(shown, text));
+    let Some(first) = errors.first() else { return Complaint::error("lint::settings", "unusable settings") };
+    let marks = errors
+        .iter()
+        .map(|error| Mark {
+            span: error.span.start as usize..error.span.end as usize,
+            text: if errors.len() > 1 { error.message.clone() } else { String::new() },
+        })
+        .collect();
+    Complaint::error("lint::settings", first.message.clone())
+        .maybe_help(first.help.clone())
+        .excerpt(Excerpt { source, marks })
+}
+
+fn syntax_errors(files: &[File]) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for file in files {
+        let errors = crate::lang::fmt::errors(&parse_file(&file.text));
+        if !errors.is_empty() {
+            let source = Arc::new(Source::new(file.shown.clone(), file.text.clone()));
+            complaints.extend(errors.iter().map(|error| complaint(error, &source)));
+        }
+    }
+    complaints
+}
+
+fn run(files: &[File]) -> Vec<Finding> {
+    let sources: Vec<lints::Source> = files
+        .iter()
+        .map(|file| lints::Source { text: &file.text, settings: &file.settings, wanted: file.wanted })
+        .collect();
+    findings(&sources)
+}
+
+/// Writes the files with their fixes; whether anything was mended.
+fn fix(files: &mut [File], found: &[Finding], desk: &mut Desk<'_, '_>) -> Result<bool, Stop> {
+    let mut any = false;
+    for (number, file) in files.iter_mut().enumerate().filter(|(_, file)| file.on_disk) {
+        let fixes = found.iter().filter(|one| one.file == number).filter_map(|one| one.fix.as_ref());
+        let (text, made) = apply(&file.text, fixes);
+        // What a fix leaves must be rules.
+        if made == 0 || !crate::lang::fmt::errors(&parse_file(&text)).is_empty() {
+            continue;
+        }
+        Pending::write(Path::new(&file.shown), text.as_bytes())?.commit()?;
+        if !desk.is_json() {
+            desk.print(&format!("mended {made} in {}\n", file.shown))?;
+        }
+        file.text = text;
+        any = true;
+    }
+    Ok(any)
+}
+
+fn tell(found: &Finding, sources: &[Arc<Source>], desk: &mut Desk<'_, '_>) -> Result<(), Stop> {
+    let places: Vec<_> = found
+        .diagnostic
+        .labels
+        .iter()
+        .zip(&found.files)
+        .map(|(label, file)| {
+            let (Place::File(span) | Place::Item(span)) = label.place;
+            (sources.get(*file).cloned(), span.start as usize..span.end as usize)
+        })
+        .collect();
+    let complaint = rule_diagnostic(&found.diagnostic, &places);
+    if !desk.is_json() {
+        return desk.complain(&complaint);
+    }
+    let text = json::lint(&complaint, found.fix.as_ref());
+    desk.print(&text)
+}

@@ -1,0 +1,157 @@
+//! What became of all nodes of one operator type, and what decided.
+//!
+//! Promise: one run, and one more look at each step; reasons are told without names of nodes, so that they can be
+//! counted.
+
+use rustc_hash::FxHashMap;
+
+use super::observe::{Act, Asked, Mode, Observer, What};
+use super::tell::Stage;
+use super::words::Words;
+use super::{Fate, Row, StepKind, Table, Total, TraceStep, condition, tensor_bytes};
+use crate::engine::outcome::RuleRef;
+use crate::engine::render::Renderer;
+use crate::engine::run::run_watched;
+use crate::engine::session::{Request, RunError, Session};
+use crate::graph::{NodeId, Snapshot, Sym};
+use crate::lang::eval::EditKind;
+
+/// What is known of a node so far. A larger weight stands.
+struct Known {
+    weight: u8,
+    fate: Fate,
+    by: RuleRef,
+    reason: String,
+    text: Option<String>,
+}
+
+impl Session {
+    /// What the steps of a request make of all nodes of an operator type, those in subgraphs included.
+    ///
+    /// # Errors
+    /// As [`Session::run`]: nothing can be run.
+    pub fn table(&self, snapshot: &Snapshot, request: &Request, op: Sym) -> Result<Table, RunError> {
+        let stages = self.stages(snapshot, request)?;
+        let is_wanted = |state: &Snapshot, node: &NodeId| state.get_node(*node).is_some_and(|n| n.ty == op);
+        let given = snapshot.all_nodes(request.graph).into_iter().filter(|node| is_wanted(snapshot, node));
+        let given: Vec<NodeId> = given.collect();
+        let asked = Asked { nodes: given.iter().copied().collect(), anchor: None };
+        let mut known: FxHashMap<NodeId, Known> = FxHashMap::default();
+        for stage in &stages {
+            self.look(stage, &asked, &mut known);
+        }
+        let last = stages.last().map_or(snapshot, |stage| &stage.result.after);
+        let row = |state: &Snapshot, node: NodeId, known: Option<Known>| {
+            let renderer = Renderer::new(&self.db, self.rules, state);
+            let place = renderer.node_place(node, String::new());
+            let bytes = tensor_bytes(state, node, None);
+            match known {
+                Some(Known { fate, by, reason, text, .. }) => {
+                    Row { place, fate, by: Some(by), reason, text, bytes }
+                }
+                None => {
+                    Row { place, fate: Fate::Unchanged, by: None, reason: String::new(), text: None, bytes }
+                }
+            }
+        };
+        let mut rows: Vec<Row> = given.iter().map(|&node| row(snapshot, node, known.remove(&node))).collect();
+        for stage in &stages {
+            for record in stage.result.edits.iter() {
+                if let EditKind::Insert { node, .. } = record.kind
+                    && is_wanted(last, &node)
+                {
+                    let (weight, fate) = (0, Fate::Inserted);
+                    let program = &stage.result.program.0;
+                    let reason =
+                        program.key(record.entry).map_or_else(String::new, |(_, name)| name.to_string());
+                    let by = RuleRef { kind: stage.step.kind, name: stage.step.name };
+                    let reason = if by.name == reason.as_str() { String::new() } else { reason };
+                    rows.push(row(last, node, Some(Known { weight, fate, by, reason, text: None })));
+                }
+            }
+        }
+        let totals = totals(&rows);
+        Ok(Table { op, rows, totals })
+    }
+
+    fn look(&self, stage: &Stage<'_>, asked: &Asked, known: &mut FxHashMap<NodeId, Known>) {
+        let words = Words { db: &self.db, rules: self.rules };
+        let observer = Observer::new(words, &stage.before, asked, Mode::Brief);
+        run_watched(&self.db, self.rules, stage.run, Some(&observer));
+        let (acts, chains) = observer.told();
+        let by = RuleRef { kind: stage.step.kind, name: stage.step.name };
+        let failed = stage.result.failure.as_ref().is_some_and(|failure| !failure.0.stands);
+        if failed {
+            return;
+        }
+        let mut add = |node: NodeId, new: Known| match known.get(&node) {
+            Some(old) if old.weight > new.weight => {}
+            _ => {
+                known.insert(node, new);
+            }
+        };
+        for act in acts {
+            let deleted = !stage.result.after.contains(act.node);
+            let (weight, fate) = match &act.what {
+                _ if deleted => (5, Fate::Deleted),
+                What::Done(_) | What::Reported { .. } => (2, Fate::Done),
+                What::Refused { foreign: true, .. } => continue,
+                What::Refused { stake, .. } if stake.rank() == 0 => (3, Fate::Kept),
+                What::Refused { stake, .. } if stake.rank() == 1 => (1, Fate::Kept),
+                What::Refused { .. } => continue,
+            };
+            let reason = if fate == Fate::Kept { reason(&act) } else { String::new() };
+            add(act.node, Known { weight, fate, by: by.clone(), reason, text: None });
+        }
+        for chain in chains {
+            let chain_by = RuleRef { kind: crate::lang::syntax::ast::Kind::Chain, name: chain.chain };
+            let new = match chain.kept {
+                None => {
+                    Known { weight: 4, fate: Fate::Done, by: chain_by, reason: String::new(), text: None }
+                }
+                Some((text, _)) => {
+                    let failed = chain.requirements.last();
+                    let reason = failed.map_or_else(String::new, |(name, ..)| name.to_string());
+                    let text = Some(text).filter(|text| !text.is_empty());
+                    Known { weight: 3, fate: Fate::Kept, by: chain_by, reason, text }
+                }
+            };
+            add(chain.node, new);
+        }
+    }
+}
+
+/// What decided, in words that hold for other nodes too.
+fn reason(act: &Act) -> String {
+    let steps = &act.steps;
+    let pick = |kind| steps.iter().find(|step: &&TraceStep| step.kind == kind);
+    match pick(StepKind::Cell).or(pick(StepKind::Case)).or(condition(steps)) {
+        Some(step) if step.kind == StepKind::Part => {
+            let word = step.value.split(' ').next().unwrap_or_default();
+            format!("{} = {word}", step.source)
+        }
+        Some(step) if step.kind == StepKind::Case => step.source.clone(),
+        Some(step) => format!("{} = {}", step.source, step.value),
+        None => String::new(),
+    }
+}
+
+fn totals(rows: &[Row]) -> Vec<Total> {
+    let mut totals: Vec<Total> = Vec::new();
+    let mut places: FxHashMap<(Fate, &Option<RuleRef>, &str), usize> = FxHashMap::default();
+    for row in rows {
+        let at = *places.entry((row.fate, &row.by, &row.reason)).or_insert_with(|| {
+            let (by, reason) = (row.by.clone(), row.reason.clone());
+            totals.push(Total { fate: row.fate, by, reason, nodes: 0, bytes: 0, unknown: 0 });
+            totals.len() - 1
+        });
+        let total = &mut totals[at];
+        total.nodes += 1;
+        match row.bytes {
+            Some(bytes) => total.bytes = total.bytes.saturating_add(bytes),
+            None => total.unknown += 1,
+        }
+    }
+    totals.sort_by_key(|total| (total.fate, std::cmp::Reverse(total.bytes)));
+    totals
+}

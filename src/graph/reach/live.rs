@@ -1,0 +1,379 @@
+//! Reachability inside one graph that is being edited.
+//!
+//! Promise: answers are exact for the state that is asked about, if every edge that was added and every edge or node
+//! that was taken away since the last question has been told. A question costs little while edits keep the order of
+//! what was there, as a copy put on an edge does.
+//!
+//! The first questions are searched, from both ends. When searching has cost about what an index costs, a [`Reach`] is
+//! made, and edits are laid over it:
+//!
+//! INVARIANT wide-labels: unless `stale`, for each edge of the state the interval of its start contains the interval of
+//! its end. So an interval that does not contain another one says "no". A node that the index does not know starts with
+//! an empty interval, and a new edge widens its start; where that would go far, intervals are no longer asked.
+//!
+//! INVARIANT in-order: positions grow along each edge of the state, if there are positions (no graph with a cycle has).
+//! An edge against them moves what it leads to behind its start. Taking edges away breaks neither.
+//!
+//! INVARIANT kept-paths: while `intact`, all that the index says is reached is still reached. An edge may go if new
+//! nodes have taken its place on the way; otherwise "yes" is searched from then on, between nodes that the two others
+//! allow. When that has cost what a new index costs, one is made.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::{GraphId, Input, NodeId, Output, State};
+use super::{Reach, ReachScratch, WALKS};
+
+/// One edge of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    Data(Output, Input),
+    Control(NodeId, NodeId),
+}
+
+impl Edge {
+    fn from(self) -> NodeId {
+        match self {
+            Edge::Data(from, _) => from.node,
+            Edge::Control(from, _) => from,
+        }
+    }
+
+    fn to(self) -> NodeId {
+        match self {
+            Edge::Data(_, to) => to.node,
+            Edge::Control(_, to) => to,
+        }
+    }
+
+    fn is_in(self, state: &State) -> bool {
+        match self {
+            Edge::Data(from, to) => state.producer(to) == Some(from),
+            Edge::Control(from, to) => state.has_control(from, to),
+        }
+    }
+}
+
+/// Who reaches whom in one graph, edit after edit.
+#[derive(Default)]
+pub struct LiveReach {
+    over: Option<Overlay>,
+    /// Edges looked at by searches, and intervals widened, since the index was made or thrown away.
+    work: usize,
+}
+
+/// An interval of each walk; empty: the first number is larger than the second.
+type Wide = [(u32, u32); WALKS];
+
+const EMPTY: Wide = [(u32::MAX, 0); WALKS];
+
+fn contains(outer: &Wide, inner: &Wide) -> bool {
+    outer.iter().zip(inner).all(|(outer, inner)| outer.0 <= inner.0 && inner.1 <= outer.1)
+}
+
+/// An index and what was edited since it was made.
+struct Overlay {
+    reach: Reach,
+    /// Intervals that differ from those of the index.
+    wide: FxHashMap<NodeId, Wide>,
+    /// Positions that differ from those of the index; `None`: there is a cycle.
+    moved: Option<FxHashMap<NodeId, i64>>,
+    /// Whether anything was told since.
+    edited: bool,
+    intact: bool,
+    stale: bool,
+    /// Told since the last question.
+    gained: Vec<Edge>,
+    lost: Vec<Edge>,
+}
+
+/// A smaller graph counts as one of so many nodes.
+const SMALLEST: usize = 64;
+
+/// So many edges a node are looked at before an index that edits have made worse is replaced.
+const EDITED: usize = 2;
+
+/// How far the search goes for the new nodes that stand where an edge was.
+const HOPS: usize = 16;
+
+/// How far a new edge widens intervals.
+const WIDENED: usize = 8;
+
+/// Room between the positions of two nodes of the index.
+const ROOM: i64 = 1 << 30;
+
+/// How many inputs of a new node are looked at there.
+const PORTS: u32 = 64;
+
+impl LiveReach {
+    /// Tells of a new edge.
+    pub fn gain(&mut self, edge: Edge) {
+        if let Some(over) = &mut self.over {
+            over.edited = true;
+            over.gained.push(edge);
+        }
+    }
+
+    /// Tells of an edge that is no longer there.
+    pub fn lose(&mut self, edge: Edge) {
+        if let Some(over) = &mut self.over {
+            over.edited = true;
+            over.lost.push(edge);
+        }
+    }
+
+    /// Tells that nodes have gone with their edges.
+    pub fn break_up(&mut self) {
+        if let Some(over) = &mut self.over {
+            (over.edited, over.intact) = (true, false);
+        }
+    }
+
+    /// Whether a path of data and control edges leads from `from` to `to`, both of `graph`. Every node reaches itself.
+    /// `fresh` is asked for an index of the state, if its caller can make one faster than from the state.
+    pub fn reaches(
+        &mut self,
+        scratch: &mut ReachScratch,
+        state: &State,
+        graph: GraphId,
+        (from, to): (NodeId, NodeId),
+        fresh: impl FnOnce() -> Option<Reach>,
+    ) -> bool {
+        if from == to {
+            return true;
+        }
+        let nodes = state.list_len(graph).max(SMALLEST);
+        if let Some(over) = &mut self.over
+            && !over.settle(state, nodes * EDITED, &mut self.work)
+        {
+            self.over = None;
+        }
+        let dear = match &self.over {
+            None => self.work > nodes / 4,
+            Some(over) => over.edited && self.work > nodes * EDITED,
+        };
+        if dear {
+            let reach = fresh().unwrap_or_else(|| Reach::of_state(state, graph));
+            self.over = Some(Overlay::new(reach));
+            self.work = 0;
+        }
+        match &self.over {
+            Some(over) if !over.edited => over.reach.reaches(scratch, from, to),
+            over => search(state, over.as_ref(), from, to, &mut self.work),
+        }
+    }
+}
+
+impl Overlay {
+    fn new(reach: Reach) -> Overlay {
+        let is_acyclic = reach.next.len() == reach.point.len();
+        let (wide, gained, lost) = Default::default();
+        let moved = is_acyclic.then(FxHashMap::default);
+        Overlay { reach, wide, moved, edited: false, intact: true, stale: false, gained, lost }
+    }
+
+    /// Takes in what was told. False: that would cost more than a new index.
+    fn settle(&mut self, state: &State, limit: usize, work: &mut usize) -> bool {
+        if self.intact && !self.lost.is_empty() {
+            self.intact = self.are_bridged(state);
+        }
+        self.lost.clear();
+        for edge in std::mem::take(&mut self.gained) {
+            if edge.from() != edge.to() && edge.is_in(state) {
+                if !self.stale {
+                    self.widen(state, edge);
+                }
+                self.put_in_order(state, edge, limit, work);
+            }
+        }
+        *work <= limit
+    }
+
+    fn position(&self, node: NodeId) -> Option<i64> {
+        let moved = self.moved.as_ref().and_then(|moved| moved.get(&node)).copied();
+        // INVARIANT sinks-first: so counted backwards, points are in order.
+        moved.or_else(|| self.reach.point.get(&node).map(|&point| -i64::from(point) * ROOM))
+    }
+
+    /// Restores `in-order` for a new edge.
+    fn put_in_order(&mut self, state: &State, edge: Edge, limit: usize, work: &mut usize) {
+        for node in [edge.from(), edge.to()] {
+            if self.position(node).is_none() {
+                self.place(state, node);
+            }
+        }
+        let mut open = vec![(edge.from(), edge.to())];
+        // A cycle of edges that are not in order yet would go on for ever.
+        while let Some((from, to)) = open.pop().filter(|_| *work <= limit) {
+            *work += 1;
+            let (Some(before), Some(after)) = (self.position(from), self.position(to)) else { continue };
+            if before < after {
+                continue;
+            }
+            let Some(moved) = &mut self.moved else { return };
+            if to == edge.from() {
+                self.moved = None;
+                return;
+            }
+            moved.insert(to, before + 1);
+            successors(state, to, |next| open.push((to, next)));
+        }
+    }
+
+    /// Gives a new node a position, between those of its neighbours if there is room.
+    fn place(&mut self, state: &State, node: NodeId) {
+        let (mut low, mut high) = (None, None);
+        predecessors(state, node, |before| low = low.max(self.position(before)));
+        successors(state, node, |after| {
+            high = [high, self.position(after)].into_iter().flatten().min();
+        });
+        let position = match (low, high) {
+            (Some(low), Some(high)) if low < high => low + (high - low) / 2,
+            (Some(low), _) => low + 1,
+            (None, Some(high)) => high - 1,
+            (None, None) => 0,
+        };
+        if let Some(moved) = &mut self.moved {
+            moved.insert(node, position);
+        }
+    }
+
+    fn interval(&self, node: NodeId) -> Wide {
+        match (self.wide.get(&node), self.reach.point.get(&node)) {
+            (Some(wide), _) => *wide,
+            (None, Some(&point)) => self.reach.labels[point as usize].map(|label| (label.low, label.end)),
+            (None, None) => EMPTY,
+        }
+    }
+
+    /// Restores `wide-labels` for a new edge, or gives intervals up.
+    fn widen(&mut self, state: &State, edge: Edge) {
+        let mut open = vec![(edge.from(), self.interval(edge.to()))];
+        let mut steps = 0;
+        while let Some((node, inner)) = open.pop() {
+            let own = self.interval(node);
+            if contains(&own, &inner) {
+                continue;
+            }
+            steps += 1;
+            if steps > WIDENED {
+                self.stale = true;
+                return;
+            }
+            let mut both = own;
+            for (both, inner) in both.iter_mut().zip(&inner) {
+                *both = (both.0.min(inner.0), both.1.max(inner.1));
+            }
+            self.wide.insert(node, both);
+            predecessors(state, node, |before| open.push((before, both)));
+        }
+    }
+
+    /// Whether new nodes stand on the way of each edge that was lost.
+    fn are_bridged(&self, state: &State) -> bool {
+        let is_new = |node: NodeId| !self.reach.point.contains_key(&node);
+        let mut into: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
+        for edge in self.gained.iter().filter(|edge| is_new(edge.from()) && edge.is_in(state)) {
+            into.entry(edge.to()).or_default().push(edge.from());
+        }
+        self.lost.iter().all(|edge| {
+            let mut open = into.get(&edge.to()).cloned().unwrap_or_default();
+            (0..HOPS).any(|_| {
+                let Some(node) = open.pop() else { return false };
+                let inputs = state.get_node(node).map_or(0, |n| n.inputs.len() as u32).min(PORTS);
+                let sources = (0..inputs).filter_map(|i| state.producer(node.input(i))).map(|o| o.node);
+                let sources: Vec<NodeId> = sources.collect();
+                if sources.contains(&edge.from()) || state.has_control(edge.from(), node) {
+                    return true;
+                }
+                open.extend(sources.into_iter().filter(|&source| is_new(source)));
+                false
+            })
+        })
+    }
+
+    /// The answer, if intervals tell.
+    fn known(&self, from: NodeId, to: NodeId) -> Option<bool> {
+        if !self.stale && !contains(&self.interval(from), &self.interval(to)) {
+            return Some(false);
+        }
+        // A node without a position has no edge.
+        if self.moved.is_some() && self.position(from).zip(self.position(to)).is_none_or(|(a, b)| a >= b) {
+            return Some(false);
+        }
+        if !self.intact {
+            return None;
+        }
+        let (from, to) = (*self.reach.point.get(&from)?, *self.reach.point.get(&to)?);
+        let (from, to) = (&self.reach.labels[from as usize], &self.reach.labels[to as usize]);
+        from.iter().zip(to).any(|(a, b)| a.tree <= b.end && b.end <= a.end).then_some(true)
+    }
+}
+
+/// One end of a search.
+struct Front {
+    seen: FxHashSet<NodeId>,
+    open: Vec<NodeId>,
+    next: usize,
+    spent: usize,
+}
+
+impl Front {
+    fn new(start: NodeId) -> Front {
+        Front { seen: FxHashSet::from_iter([start]), open: vec![start], next: 0, spent: 0 }
+    }
+}
+
+/// Searches from both ends, always from the one that has cost less, as far as intervals allow.
+fn search(state: &State, over: Option<&Overlay>, from: NodeId, to: NodeId, work: &mut usize) -> bool {
+    let known = |a, b| over.and_then(|over| over.known(a, b));
+    if let Some(answer) = known(from, to) {
+        return answer;
+    }
+    let (mut forth, mut back) = (Front::new(from), Front::new(to));
+    let found = loop {
+        let forwards = forth.spent <= back.spent;
+        let (front, other) = if forwards { (&mut forth, &mut back) } else { (&mut back, &mut forth) };
+        // One end has seen all that it can see, and not the other.
+        let Some(&at) = front.open.get(front.next) else { break false };
+        front.next += 1;
+        let mut met = false;
+        let visit = |node: NodeId| {
+            front.spent += 1;
+            if met || front.seen.contains(&node) {
+                return;
+            }
+            let answer = if forwards { known(node, to) } else { known(from, node) };
+            met = answer == Some(true) || other.seen.contains(&node);
+            if answer != Some(false) {
+                front.seen.insert(node);
+                front.open.push(node);
+            }
+        };
+        if forwards {
+            successors(state, at, visit)
+        } else {
+            predecessors(state, at, visit)
+        }
+        if met {
+            break true;
+        }
+    };
+    *work += forth.spent + back.spent;
+    found
+}
+
+/// The nodes that edges of `node` enter; two edges give one twice.
+pub(super) fn successors(state: &State, node: NodeId, mut visit: impl FnMut(NodeId)) {
+    state.consumers_of(node).for_each(|input| visit(input.node));
+    state.control_out(node).for_each(visit);
+}
+
+/// The nodes that edges into `node` leave.
+fn predecessors(state: &State, node: NodeId, mut visit: impl FnMut(NodeId)) {
+    state.producers_of(node).for_each(|output| visit(output.node));
+    state.control_in(node).for_each(visit);
+}
+
+#[cfg(test)]
+#[path = "live_tests.rs"]
+mod tests;

@@ -1,0 +1,183 @@
+//! Agreement with a plain search while a graph is edited.
+
+use proptest::prelude::*;
+
+use super::super::super::testing::bare_node;
+use super::super::super::{Edit, GraphId, Node, NodeId, Place};
+use super::super::tests::{plain, random_graph};
+use super::*;
+
+/// An edit and the reachability that is told of it.
+struct Watched {
+    edit: Edit,
+    reach: LiveReach,
+    scratch: ReachScratch,
+    nodes: Vec<NodeId>,
+}
+
+impl Watched {
+    fn connect(&mut self, from: Output, to: Input) {
+        if let Some(before) = self.edit.producer(to) {
+            self.reach.lose(Edge::Data(before, to));
+        }
+        self.edit.connect(from, to);
+        self.reach.gain(Edge::Data(from, to));
+    }
+
+    fn link(&mut self, from: NodeId, to: NodeId) {
+        if self.edit.add_control(from, to) {
+            self.reach.gain(Edge::Control(from, to));
+        }
+    }
+
+    fn unlink(&mut self, from: NodeId, to: NodeId) {
+        if self.edit.remove_control(from, to) {
+            self.reach.lose(Edge::Control(from, to));
+        }
+    }
+
+    /// A new node with one input and one output.
+    fn insert(&mut self, behind: NodeId) -> NodeId {
+        let port = self.edit.node(behind).outputs.get(0).cloned();
+        let ports = || port.iter().cloned().collect();
+        let node = Node { inputs: ports(), outputs: ports(), ..bare_node("copy", GraphId::ROOT) };
+        let node = self.edit.add_node(node, Place::After(behind));
+        self.nodes.push(node);
+        node
+    }
+
+    /// One step; numbers choose nodes and edges.
+    fn step(&mut self, kind: u32, one: u32, two: u32) {
+        let count = self.nodes.len() as u32;
+        let (a, b) = (self.nodes[(one % count) as usize], self.nodes[(two % count) as usize]);
+        let input = |edit: &Edit, node: NodeId| {
+            let inputs = edit.node(node).inputs.len() as u32;
+            (inputs > 0).then(|| node.input(one % inputs))
+        };
+        match kind {
+            // A copy in front of a reader, which takes over what ran before it.
+            0..4 => {
+                let Some((input, from)) =
+                    input(&self.edit, b).and_then(|i| Some((i, self.edit.producer(i)?)))
+                else {
+                    return;
+                };
+                let copy = self.insert(from.node);
+                self.connect(from, copy.input(0));
+                self.connect(copy.output(0), input);
+                for before in self.edit.control_in(b).collect::<Vec<_>>() {
+                    self.unlink(before, b);
+                    self.link(before, copy);
+                }
+            }
+            // A copy behind a producer, and readers moved to it.
+            4..7 => {
+                let output = a.output(0);
+                let readers: Vec<Input> = self.edit.consumers(output).collect();
+                let copy = self.insert(a);
+                self.connect(output, copy.input(0));
+                for reader in readers.into_iter().skip(two as usize % 3) {
+                    self.connect(copy.output(0), reader);
+                }
+                for after in self.edit.control_out(a).collect::<Vec<_>>() {
+                    self.unlink(a, after);
+                    self.link(copy, after);
+                }
+            }
+            7 => self.link(a, b),
+            8 => {
+                let first = self.edit.control_out(a).next();
+                first.iter().for_each(|&to| self.unlink(a, to));
+            }
+            9 => {
+                if let Some(input) = input(&self.edit, b).filter(|_| a != b) {
+                    self.connect(a.output(0), input);
+                }
+            }
+            10 => {
+                if let Some(input) = input(&self.edit, b)
+                    && let Some(from) = self.edit.producer(input)
+                {
+                    self.edit.disconnect(input);
+                    self.reach.lose(Edge::Data(from, input));
+                }
+            }
+            11 if count > 2 => {
+                self.edit.remove_node(a);
+                self.reach.break_up();
+                self.nodes.retain(|&node| node != a);
+            }
+            _ => {}
+        }
+    }
+
+    fn ask(&mut self, from: NodeId, to: NodeId) -> bool {
+        self.reach.reaches(&mut self.scratch, &self.edit, GraphId::ROOT, (from, to), || None)
+    }
+
+    fn make_index(&mut self) {
+        self.reach.over = Some(Overlay::new(Reach::of_state(&self.edit, GraphId::ROOT)));
+    }
+}
+
+fn watched(snapshot: &super::super::super::Snapshot) -> Watched {
+    let nodes = snapshot.list(GraphId::ROOT).collect();
+    let (reach, scratch) = Default::default();
+    Watched { edit: snapshot.edit(), reach, scratch, nodes }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn agrees_with_a_plain_search_after_every_edit(
+        snapshot in random_graph(),
+        indexed in any::<bool>(),
+        copies_alone in any::<bool>(),
+        steps in prop::collection::vec((0..12u32, 0..40u32, 0..40u32), 1..25),
+    ) {
+        let mut watched = watched(&snapshot);
+        if indexed {
+            watched.make_index();
+        }
+        for (kind, one, two) in steps {
+            watched.step(if copies_alone { kind % 7 } else { kind }, one, two);
+            let nodes = watched.nodes.clone();
+            // Not after every step all pairs: several edits then lie between two questions.
+            for (at, &from) in nodes.iter().enumerate().filter(|(at, _)| (*at as u32 + one).is_multiple_of(3)) {
+                for &to in nodes.iter().skip((at + two as usize) % 2).step_by(2) {
+                    let expected = plain(&watched.edit, from, to);
+                    prop_assert_eq!(watched.ask(from, to), expected, "{:?} {:?}", from, to);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_index_stays_true_of_a_graph_in_which_copies_are_put_on_edges() {
+    let snapshot = super::super::super::testing::Sketch::flat("a b c d", "a>b a>c b>d c>d b=>c");
+    let mut watched = watched(&snapshot);
+    watched.make_index();
+    for at in 0..40 {
+        watched.step(at % 7, at, at + 1);
+    }
+    assert!(watched.ask(NodeId(0), NodeId(3)));
+    assert!(watched.reach.over.as_ref().is_some_and(|over| over.intact), "every edge that went was bridged");
+    let widened = watched.reach.work;
+    assert!(!watched.ask(NodeId(3), NodeId(0)));
+    assert!(watched.ask(NodeId(1), NodeId(3)));
+    assert_eq!(watched.reach.work, widened, "no question was searched");
+}
+
+#[test]
+fn an_edge_that_goes_for_good_is_noticed() {
+    let snapshot = super::super::super::testing::Sketch::flat("a b c", "a>b b>c");
+    let mut watched = watched(&snapshot);
+    watched.make_index();
+    assert!(watched.ask(NodeId(0), NodeId(2)));
+    watched.edit.disconnect(NodeId(1).input(0));
+    watched.reach.lose(Edge::Data(NodeId(0).output(0), NodeId(1).input(0)));
+    assert!(!watched.ask(NodeId(0), NodeId(2)));
+    assert!(watched.ask(NodeId(1), NodeId(2)));
+}

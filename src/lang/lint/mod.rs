@@ -1,0 +1,265 @@
+//! Lints: what is allowed in rules and still most likely a slip.
+//!
+//! Promise: rules that the checker refuses may be linted, each item that parses; a finding has its place in a file, and a
+//! [`Fix`] keeps what the rules mean. Nothing here reads a file: who calls brings texts and [`Settings`].
+//!
+//! The road: `names` knows what is declared, `conditions` and `entries` look at items, `allow` says what counts.
+
+mod allow;
+mod conditions;
+mod entries;
+mod logic;
+mod names;
+
+use pest::Parser;
+
+pub use allow::{Settings, SettingsError};
+
+use self::names::Names;
+use super::diagnostic::{Diagnostic, Label, Level, Place};
+use super::syntax::ast::{Item, Span};
+use super::syntax::build::{Grammar, Rule, Tree};
+use super::syntax::parse_file;
+
+/// One lint.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Lint {
+    /// With its `lint::`.
+    pub code: &'static str,
+    pub level: Setting,
+    pub doc: &'static str,
+}
+
+/// What becomes of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    Allow,
+    Warn,
+    Deny,
+}
+
+impl Setting {
+    pub fn word(self) -> &'static str {
+        match self {
+            Setting::Allow => "allow",
+            Setting::Warn => "warn",
+            Setting::Deny => "deny",
+        }
+    }
+
+    fn of(word: &str) -> Option<Setting> {
+        [Setting::Allow, Setting::Warn, Setting::Deny].into_iter().find(|setting| setting.word() == word)
+    }
+}
+
+macro_rules! lints {
+    ($($id:ident = $code:literal, $level:ident, $doc:literal;)*) => {
+        $(#[doc = $doc] pub static $id: Lint = Lint { code: $code, level: Setting::$level, doc: $doc };)*
+
+        /// Every lint, by name.
+        pub static LINTS: &[&Lint] = &[$(&$id,)*];
+    };
+}
+
+lints! {
+    ALLOW_WITHOUT_REASON = "lint::allow-without-reason", Warn, "a lint is allowed in a file or an item and no reason is given";
+    CONSTANT_CONDITION = "lint::constant-condition", Deny, "a condition that always holds, or never";
+    DEPRECATED_NAME = "lint::deprecated-name", Warn, "an older spelling of an attribute, in a rule or in the graph of a test";
+    MISSING_BECAUSE = "lint::missing-because", Warn, "a checker, an `isolate` or an `always` without a reason";
+    REDUNDANT_CONDITION = "lint::redundant-condition", Warn, "a part of a condition that another part implies";
+    REPEATED_CASE = "lint::repeated-case", Deny, "a case, branch or step that never comes to pass, since an earlier one covers it";
+    REPEATED_STEP = "lint::repeated-step", Warn, "a `require` that holds whenever the ones before it do";
+    SIMILAR_CHECKERS = "lint::similar-checkers", Warn, "two checkers of the same marks that differ in little";
+    UNKNOWN_LINT = "lint::unknown-lint", Deny, "a setting of a lint that does not exist";
+    UNTESTED = "lint::untested", Allow, "a pass, chain or lint that no `test` of these files runs";
+    UNUSED_ALLOW = "lint::unused-allow", Warn, "a lint is allowed where it finds nothing";
+    UNUSED_VARIANT = "lint::unused-variant", Warn, "a variant of an enum that nothing names";
+}
+
+/// The lint of a name, with or without `lint::`.
+pub fn find(name: &str) -> Option<&'static Lint> {
+    let name = name.strip_prefix("lint::").unwrap_or(name);
+    LINTS.iter().copied().find(|lint| short(lint) == name)
+}
+
+/// The name of a lint as settings write it.
+pub fn short(lint: &Lint) -> &'static str {
+    lint.code.strip_prefix("lint::").unwrap_or(lint.code)
+}
+
+/// A file to be linted, or one that is only there for what it declares.
+#[derive(Clone, Debug)]
+pub struct Source<'a> {
+    pub text: &'a str,
+    pub settings: &'a Settings,
+    /// Whether findings in it are wanted.
+    pub wanted: bool,
+}
+
+/// A text to put in the place of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Bytes of the file.
+    pub span: Span,
+    pub text: String,
+}
+
+/// Edits that mend a finding and change nothing that the rules mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    pub title: String,
+    pub edits: Vec<Edit>,
+}
+
+/// One finding; the places of the diagnostic are [`Place::File`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Number of the file among the sources.
+    pub file: usize,
+    pub diagnostic: Diagnostic,
+    /// The file of each label.
+    pub files: Vec<usize>,
+    pub fix: Option<Fix>,
+}
+
+/// A finding before anybody has said whether it counts.
+struct Found {
+    lint: &'static Lint,
+    file: usize,
+    /// Number of the item in its file.
+    item: usize,
+    message: String,
+    labels: Vec<(usize, Span, String)>,
+    help: Option<String>,
+    fix: Option<Fix>,
+}
+
+/// One item of a file.
+struct LintItem<'a> {
+    file: usize,
+    number: usize,
+    start: u32,
+    text: &'a str,
+    item: Item,
+    tree: Tree<'a>,
+}
+
+impl LintItem<'_> {
+    /// A place of the item in its file.
+    fn place(&self, span: Span) -> Span {
+        Span { start: span.start + self.start, end: span.end + self.start }
+    }
+
+    fn found(&self, lint: &'static Lint, span: Span, message: impl Into<String>) -> Found {
+        let labels = vec![(self.file, self.place(span), String::new())];
+        let message = message.into();
+        Found { lint, file: self.file, item: self.number, message, labels, help: None, fix: None }
+    }
+}
+
+impl Found {
+    fn label(mut self, text: impl Into<String>) -> Found {
+        if let Some(main) = self.labels.first_mut() {
+            main.2 = text.into();
+        }
+        self
+    }
+
+    fn also(mut self, file: usize, span: Span, text: impl Into<String>) -> Found {
+        self.labels.push((file, span, text.into()));
+        self
+    }
+
+    fn help(mut self, text: impl Into<String>) -> Found {
+        self.help = Some(text.into());
+        self
+    }
+
+    fn fix(mut self, title: impl Into<String>, edits: Vec<Edit>) -> Found {
+        self.fix = Some(Fix { title: title.into(), edits });
+        self
+    }
+}
+
+/// All findings, by file and place.
+pub fn lint(sources: &[Source]) -> Vec<Finding> {
+    let files: Vec<_> = sources.iter().map(|source| parse_file(source.text)).collect();
+    let mut items: Vec<LintItem> = Vec::new();
+    for (file, (source, parsed)) in sources.iter().zip(&files).enumerate() {
+        for (number, one) in parsed.items.iter().enumerate() {
+            let text = source.text.get(one.source.start as usize..one.source.end as usize).unwrap_or("");
+            let tree = Grammar::parse(Rule::item, text).ok().and_then(|mut trees| trees.next());
+            if let (Some(item), Some(tree)) = (&one.item, tree) {
+                let start = one.source.start;
+                items.push(LintItem { file, number, start, text, item: item.clone(), tree });
+            }
+        }
+    }
+    let mut names = Names::of(items.iter().map(|item| &item.item));
+    let mut found = Vec::new();
+    for item in items.iter().filter(|item| sources[item.file].wanted) {
+        names.enter(&item.tree, &item.item);
+        conditions::look(item, &names, &mut found);
+        entries::look(item, &names, &mut found);
+    }
+    entries::look_at_all(&items, &mut found);
+    found.retain(|one| sources[one.file].wanted);
+    let starts =
+        |file: usize| files[file].items.iter().map(|item| (item.source.start, item.source.end)).collect();
+    let mut findings = allow::judge(found, sources, &starts);
+    findings.sort_by_key(|one| {
+        let place = one.diagnostic.labels.first().map(|label| label.place);
+        (one.file, place.map_or(0, start_of), one.diagnostic.code)
+    });
+    // A part of a chain of branches is a chain itself.
+    let place = |one: &Finding| one.diagnostic.labels.first().map(|label| label.place);
+    findings
+        .dedup_by(|a, b| a.diagnostic.code == b.diagnostic.code && a.file == b.file && place(a) == place(b));
+    findings
+}
+
+fn start_of(place: Place) -> u32 {
+    let (Place::File(span) | Place::Item(span)) = place;
+    span.start
+}
+
+impl Found {
+    fn told(self, setting: Setting) -> Finding {
+        let level = if setting == Setting::Deny { Level::Error } else { Level::Warning };
+        let (files, labels) = self
+            .labels
+            .into_iter()
+            .map(|(file, span, text)| (file, Label { place: Place::File(span), other: None, text }))
+            .unzip();
+        let help =
+            self.help.or_else(|| self.fix.as_ref().map(|fix| format!("{}: `--fix` does it", fix.title)));
+        let diagnostic = Diagnostic { code: self.lint.code, level, message: self.message, labels, help };
+        Finding { file: self.file, diagnostic, files, fix: self.fix }
+    }
+}
+
+/// The text with the edits made; of edits that touch one another only the first is made. Gives their number too.
+pub fn apply<'f>(text: &str, fixes: impl IntoIterator<Item = &'f Fix>) -> (String, usize) {
+    let mut edits: Vec<(usize, &Edit)> = fixes
+        .into_iter()
+        .enumerate()
+        .flat_map(|(n, fix)| fix.edits.iter().map(move |edit| (n, edit)))
+        .collect();
+    edits.sort_by_key(|(_, edit)| (edit.span.start, edit.span.end));
+    let mut out = String::with_capacity(text.len());
+    let mut end = 0;
+    let mut made = 0;
+    for (_, edit) in edits {
+        let (from, to) = (edit.span.start as usize, edit.span.end as usize);
+        if from < end || to < from {
+            continue;
+        }
+        let Some(between) = text.get(end..from).filter(|_| text.is_char_boundary(to)) else { continue };
+        out.push_str(between);
+        out.push_str(&edit.text);
+        end = to;
+        made += 1;
+    }
+    out.push_str(text.get(end..).unwrap_or(""));
+    (out, made)
+}

@@ -1,0 +1,144 @@
+//! Seeded faults (`tests/audit/NAME.fault`), and what finds each: the checker of rules, the audit, or a test that fails.
+//!
+//! A section `=== checker CODE` or `=== audit CODE` holds words of what is told; `=== test` says that a test of
+//! `tests/scenarios` fails. What has no section must stay silent, but for tests, which are asked only where a section says so.
+
+#[path = "support/patch.rs"]
+mod patch;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anchorwatch::audit::{Audit, Coverage, Finding, Weight};
+use anchorwatch::engine::{RuleSources, Session};
+use anchorwatch::lang::Level;
+use anchorwatch::report::{Human, Style, audit as report};
+
+fn audit(sources: RuleSources) -> Audit {
+    Audit::of(&Session::new(sources), None)
+}
+
+/// What a fault adds to the complaints of the checker: code and message.
+fn complaints(sources: RuleSources) -> Vec<(String, String)> {
+    let diagnostics = Session::new(sources).diagnostics();
+    diagnostics.into_iter().map(|d| (d.diagnostic.code.to_owned(), d.diagnostic.message)).collect()
+}
+
+/// Whether some test of the layers fails.
+fn some_test_fails(mut sources: RuleSources) -> bool {
+    let mut added = Vec::new();
+    for folder in ["layout", "readwrite"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios").join(folder);
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+        files.sort();
+        for file in files {
+            let text = fs::read_to_string(&file).expect("a rule file");
+            sources.files.push((file.display().to_string(), text, true));
+            added.push(file.display().to_string());
+        }
+    }
+    let session = Session::new(sources);
+    let errors = session.diagnostics().iter().any(|d| d.diagnostic.level == Level::Error);
+    assert!(!errors, "{:?}", session.diagnostics());
+    // File by file: the first failure is enough.
+    let fails = |file: &String| {
+        session.run_tests(&|path| path == file).iter().any(|outcome| !outcome.failures.is_empty())
+    };
+    added.iter().any(fails)
+}
+
+fn told(findings: &[Finding]) -> Vec<(String, String)> {
+    findings.iter().map(|f| (f.code.to_owned(), format!("{}: {}", f.entry, f.message))).collect()
+}
+
+#[test]
+fn each_fault_is_found() {
+    let faults = patch::all("tests/audit", ".fault");
+    assert!(faults.len() >= 20, "{} faults", faults.len());
+    let shipped = audit(RuleSources::shipped());
+    let sound = complaints(RuleSources::shipped());
+    let mut wrong = String::new();
+    for (name, fault) in &faults {
+        let sources = fault.apply();
+        let mut by_checker = complaints(sources.clone());
+        by_checker.retain(|complaint| !sound.contains(complaint));
+        let mut by_audit = told(&audit(sources.clone()).findings);
+        by_audit.retain(|finding| !told(&shipped.findings).contains(finding));
+        let mut silent: BTreeSet<&str> = ["checker", "audit"].into();
+        for (words, text) in &fault.sections {
+            let (finder, code) = words.split_once(' ').unwrap_or((words, ""));
+            silent.remove(finder);
+            let found = match finder {
+                "checker" => by_checker.iter().any(|(c, m)| c == code && m.contains(text.trim())),
+                "audit" => by_audit.iter().any(|(c, m)| c == code && m.contains(text.trim())),
+                "test" => some_test_fails(sources.clone()),
+                other => panic!("{name}: nothing is called {other}"),
+            };
+            if !found {
+                wrong.push_str(&format!(
+                    "{name}: not found by {words}\n  checker {by_checker:?}\n  audit {by_audit:?}\n"
+                ));
+            }
+        }
+        // An audit of rules with errors says little.
+        let has_errors = !by_checker.is_empty();
+        if silent.contains("checker") && has_errors {
+            wrong.push_str(&format!("{name}: the checker says {by_checker:?}\n"));
+        }
+        if silent.contains("audit") && !by_audit.is_empty() && !has_errors {
+            wrong.push_str(&format!("{name}: the audit says {by_audit:?}\n"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// On the shipped rules nothing is dead, shadowed or unread; every pair of marks is accounted for.
+#[test]
+fn the_shipped_rules_are_sound() {
+    let audit = audit(RuleSources::shipped());
+    let warnings: Vec<_> = audit.findings.iter().filter(|f| f.weight == Weight::Warning).collect();
+    assert!(warnings.is_empty(), "{warnings:#?}");
+    let marks = audit.marks.len();
+    assert_eq!(audit.pairs.len(), marks * (marks + 1) / 2);
+    // layout 5: 105 pairs, 17 never, 10 always, 55 checkers, 23 without a rule.
+    let of = |class| audit.pairs_of(class);
+    assert_eq!((of("never"), of("always"), of("checker"), of("unruled")), (17, 10, 55, 23));
+    assert!(audit.pairs.iter().all(|row| row.lost.is_empty()));
+}
+
+/// Every form of the report has every entry; the page asks nothing of a network.
+#[test]
+fn reports_hold_what_they_promise() {
+    let session = Session::new(RuleSources::shipped());
+    let audit = Audit::of(&session, Some(Coverage { tests: 3, ..Coverage::default() }));
+    let page = report::page(&audit);
+    for row in &audit.entries {
+        assert!(
+            page.contains(&format!("{} {}<small", row.entry.kind, row.entry.name.replace('"', "&quot;"))),
+            "{}",
+            row.entry
+        );
+    }
+    assert_eq!(page.matches("data-by=\"").count(), audit.marks.len() * audit.marks.len());
+    for outside in ["http:", "https:", "src=", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let markdown = report::markdown(&audit);
+    assert!(
+        markdown.starts_with("### Audit of the rules\n") && !markdown.contains("\n\n| ---"),
+        "{markdown}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&report::json(&audit)).expect("JSON");
+    assert_eq!(json["pairs"].as_array().map(Vec::len), Some(audit.pairs.len()));
+    let human = report::human(&audit, &Human::new(Style { color: false, width: Some(100) }));
+    assert!(human.lines().all(|line| line.chars().count() <= 200), "{human}");
+}
+
+/// The same rules give the same bytes.
+#[test]
+fn reports_are_the_same_each_time() {
+    let of = || report::json(&audit(RuleSources::shipped()));
+    assert_eq!(of(), of());
+}

@@ -1,0 +1,99 @@
+//! A pass that takes copies out adds no behaviour: whatever the graph without the copies can give, in any order, the graph with them
+//! could give as well. So it is said of graphs that mean nothing definite, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anchorwatch::engine::{RuleSources, Session};
+use anchorwatch::format::notation;
+use anchorwatch::graph::Snapshot;
+use anchorwatch::lang::syntax::ast::Kind;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+
+use crate::cells::Semantics;
+use crate::machine::{self, Choice, Machine, Value};
+use crate::sketch::{Palette, Sketch, sketches};
+use crate::soundness::{generous, may_overwrite_silently, parse, run, runner};
+
+/// What the user and the variables get, in every order, for each way through the calls.
+fn outcomes(graph: &Snapshot) -> BTreeMap<Choice, BTreeSet<(Vec<Value>, Vec<Value>)>> {
+    // R15: the only user of a variable may overwrite it, so that nothing definite is left there.
+    let kept = !may_overwrite_silently(graph);
+    let ways = machine::choices(graph).into_iter();
+    ways.map(|choice| {
+        let outcomes = Machine::new(graph, Semantics::Memory, &choice).run().outcomes;
+        let seen = outcomes.into_iter().map(|(given, held)| (given, if kept { held } else { Vec::new() }));
+        (choice, seen.collect())
+    })
+    .collect()
+}
+
+/// What makes the results safe in the end.
+const PROTECTION: &[&str] = &["hccl_memcpy", "rw", "layout"];
+
+/// A graph that gives something after `steps` and the protection that it does not give after these alone.
+pub fn adds(session: &Session, graph: &Snapshot, steps: &[&str]) -> Result<Option<String>, String> {
+    let before = run(session, graph, PROTECTION)?;
+    let after = run(session, graph, &[steps, PROTECTION].concat())?;
+    let (possible, given) = (outcomes(&before), outcomes(&after));
+    let more =
+        given.iter().any(|(choice, all)| !possible.get(choice).is_some_and(|known| all.is_subset(known)));
+    Ok(more.then(|| {
+        format!(
+            "{}becomes\n{}with the copies\n{}",
+            notation::print(graph),
+            notation::print(&after),
+            notation::print(&before)
+        )
+    }))
+}
+
+fn adds_no_behaviour(palette: Palette, steps: &[&str]) {
+    let session = Session::new(RuleSources::shipped());
+    let property = |sketch: Sketch| -> Result<(), TestCaseError> {
+        let graph = parse(&sketch.notation());
+        let more = adds(&session, &graph, steps).map_err(TestCaseError::fail)?;
+        prop_assert!(more.is_none(), "{}", more.unwrap_or_default());
+        Ok(())
+    };
+    if let Err(found) = runner(300 * generous(), 7).run(&sketches(palette), property) {
+        panic!("{found}");
+    }
+}
+
+/// The elimination of copies, where the rules have it.
+pub const ELIMINATION: &str = "tensor_move";
+
+pub fn is_known(session: &Session, step: &str) -> bool {
+    session.entries().iter().any(|entry| entry.kind == Kind::Pass && entry.name.as_str() == step)
+}
+
+#[test]
+fn taking_moves_out_adds_no_behaviour() {
+    let session = Session::new(RuleSources::shipped());
+    if is_known(&session, ELIMINATION) {
+        adds_no_behaviour(Palette { moves: true, ..Palette::default() }, &[ELIMINATION]);
+        adds_no_behaviour(Palette { moves: true, calls: true, ..Palette::default() }, &[ELIMINATION]);
+    }
+}
+
+#[test]
+fn taking_identities_out_adds_no_behaviour() {
+    adds_no_behaviour(Palette { copies: true, ..Palette::default() }, &["identity"]);
+}
+
+#[test]
+fn taking_identities_out_of_calls_adds_no_behaviour() {
+    adds_no_behaviour(Palette { copies: true, calls: true, ..Palette::default() }, &["identity"]);
+}
+
+/// Taking one out by force does, so the property can fail.
+#[test]
+fn forced_it_adds_some() {
+    let session = Session::new(RuleSources::shipped());
+    let graph = parse(
+        "v: Variable\nc: Identity(v)\nw: Assign(ref=v, value=v) ^c -> ref: float32[1]\nl: Relu(c) ^w\nno: NetOutput(l)",
+    );
+    assert!(adds(&session, &graph, &["identity_force"]).expect("no failure").is_some());
+    assert!(adds(&session, &graph, &["identity"]).expect("no failure").is_none());
+}
