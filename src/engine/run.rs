@@ -477,13 +477,7 @@ impl Host for Engine<'_> {
                     let report = Report { entry, places, message, level, help, answer, frame };
                     self.report(machine.program(), report);
                 }
-                Some(ChainStop {
-                    entry,
-                    name: kept.name,
-                    otherwise,
-                    help,
-                    frame: kept.frame,
-                })
+                Some(ChainStop { entry, name: kept.name, otherwise, help, frame: kept.frame })
             }
         };
         let edits = start..machine.edits().len();

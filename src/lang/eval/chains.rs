@@ -155,13 +155,7 @@ impl Machine<'_> {
     }
 
     /// The chain ends at a step that does not hold.
-    fn kept(
-        &self,
-        code: &Code,
-        base: usize,
-        name: Sym,
-        end: StepEnd,
-    ) -> Result<Box<Kept>, Failure> {
+    fn kept(&self, code: &Code, base: usize, name: Sym, end: StepEnd) -> Result<Box<Kept>, Failure> {
         let frame = self.frame(code, base);
         if let (Refusal::Fail, Some(text)) = (end.refusal, end.otherwise) {
             let cause = super::Cause::Text { text, frame };

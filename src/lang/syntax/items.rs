@@ -2,8 +2,8 @@
 
 use super::ast::{
     AttrPlace, AttrType, AttributeRule, ChainStep, Checker, CheckerAction, CheckerForm, Expr, ExprKind, Item,
-    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole, PipelineStep, Refusal, Role,
-    SetTerm, Side, Span, StepEnd, Subject, Type, TypeKind, WalkStep,
+    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole, PipelineStep, Refusal,
+    Role, SetTerm, Side, Span, StepEnd, Subject, Type, TypeKind, WalkStep,
 };
 use super::build::{Builder, Rule, Tree, child, children, has, only};
 use super::expr::expr;

@@ -4,9 +4,9 @@
 //! finds them with [`super::comments`].
 
 use super::ast::{
-    AttrPlace, AttrType, AttributeRule, Block, ChainStep, Checker, CheckerAction, CheckerForm, Expect,
-    ExpectKind, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole,
-    Position, Raw, Refusal, Role, SetTerm, Side, Statement, StatementKind, StepEnd, Subject, Test, Text,
+    AttrPlace, AttrType, AttributeRule, Block, Checker, CheckerAction, CheckerForm, Expect, ExpectKind, Expr,
+    Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole, Position, Raw, Role,
+    SetTerm, Side, Statement, StatementKind, Subject, Test, Text,
 };
 use super::print_expr::{full, names, simple, string, text, tight, ty};
 
@@ -69,45 +69,20 @@ pub fn keyword(kind: Kind) -> &'static str {
 }
 
 #[derive(Default)]
-struct Printer {
+pub(super) struct Printer {
     out: String,
     indent: usize,
 }
 
 impl Printer {
-    fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str) {
         self.out.push_str(&"  ".repeat(self.indent));
         self.out.push_str(line);
         self.out.push('\n');
     }
 
-    fn chain_steps(&mut self, steps: &[ChainStep]) {
-        for step in steps {
-            match step {
-                ChainStep::Let { name, value } => self.line(&format!("let {} = {}", name.text, full(value))),
-                ChainStep::Require { name, condition, end } => {
-                    self.line(&format!("require {}: {}{}", name.text, simple(condition), reasons(end)));
-                }
-                ChainStep::Attempt { name, body, end } => {
-                    self.line(&format!("attempt {} {{", name.text));
-                    self.indented(body);
-                    self.line(&format!("}}{}", reasons(end)));
-                }
-                ChainStep::For { binder, list, condition: filter, steps } => {
-                    let head =
-                        format!("for {} in {}{}", binder.text, simple(list), condition(filter.as_ref()));
-                    self.braces(&head, |printer| printer.chain_steps(steps));
-                }
-                ChainStep::Use { group, args, when } => {
-                    let args = args.iter().map(full).collect::<Vec<_>>().join(", ");
-                    self.line(&format!("use {}({args}){}", group.text, worded("when", when.as_ref())));
-                }
-            }
-        }
-    }
-
     /// `head {`, the lines that `inner` prints, `}`.
-    fn braces(&mut self, head: &str, inner: impl FnOnce(&mut Printer)) {
+    pub(super) fn braces(&mut self, head: &str, inner: impl FnOnce(&mut Printer)) {
         self.line(&format!("{head} {{"));
         self.indent += 1;
         inner(self);
@@ -422,7 +397,7 @@ impl Printer {
         self.line("}");
     }
 
-    fn indented(&mut self, body: &Block) {
+    pub(super) fn indented(&mut self, body: &Block) {
         self.indent += 1;
         self.statements(body);
         self.indent -= 1;
@@ -513,15 +488,15 @@ fn bound(name: Option<Name>) -> String {
     name.map(|name| format!("let {} = ", name.text)).unwrap_or_default()
 }
 
-fn clause(word: &str, value: Option<&Text>) -> String {
+pub(super) fn clause(word: &str, value: Option<&Text>) -> String {
     value.map(|value| format!(" {word} {}", text(value))).unwrap_or_default()
 }
 
-fn worded(word: &str, value: Option<&Expr>) -> String {
+pub(super) fn worded(word: &str, value: Option<&Expr>) -> String {
     value.map(|value| format!(" {word} {}", simple(value))).unwrap_or_default()
 }
 
-fn condition(value: Option<&Expr>) -> String {
+pub(super) fn condition(value: Option<&Expr>) -> String {
     worded("where", value)
 }
 
@@ -529,15 +504,6 @@ fn subject(subject: Option<&Subject>) -> String {
     let Some(subject) = subject else { return String::new() };
     let list = worded("in", subject.list.as_ref());
     format!(" for {}{list}{}", param(&subject.param), condition(subject.condition.as_ref()))
-}
-
-fn reasons(end: &StepEnd) -> String {
-    let word = match end.refusal {
-        Refusal::Keep => "else",
-        Refusal::Warn => "else warn",
-        Refusal::Fail => "else fail",
-    };
-    format!("{}{}", clause(word, end.otherwise.as_ref()), clause("help", end.help.as_ref()))
 }
 
 fn role(role: &Role) -> String {

@@ -351,7 +351,9 @@ impl Observer<'_> {
 
     /// A requirement of a chain on one of the nodes.
     pub(super) fn require(&self, state: &mut State, machine: &mut Machine<'_>, spot: Spot, step: &ChainStep) {
-        let ChainStep::Require { name, condition, end: StepEnd { otherwise, help, .. } } = step else { return };
+        let ChainStep::Require { name, condition, end: StepEnd { otherwise, help, .. } } = step else {
+            return;
+        };
         let Some(outer) = state.open.iter().rposition(|open| open.chain.is_some()) else { return };
         let Some(chain) = state.open[outer].chain else { return };
         let rounds: Vec<Value> = state.open[outer..].iter().filter_map(|open| open.element.clone()).collect();
