@@ -19,8 +19,7 @@ fn json(below: &str) -> Value {
 fn keywords() -> BTreeSet<String> {
     let grammar = fs::read_to_string(path("grammar/anchor.pest")).expect("the grammar");
     let words = grammar.lines().filter(|line| line.starts_with("kw_"));
-    let words: BTreeSet<String> =
-        words.filter_map(|line| Some(line.split('"').nth(1)?.to_owned())).collect();
+    let words: BTreeSet<String> = words.filter_map(|line| Some(line.split('"').nth(1)?.to_owned())).collect();
     assert!(words.len() > 100 && words.contains("isolate") && words.contains("has_attr"), "{words:?}");
     words
 }

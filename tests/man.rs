@@ -15,9 +15,14 @@ fn words(words: &[&str]) -> String {
 /// Names of commands below one, as its help lists them.
 fn commands(of: &[&str]) -> Vec<String> {
     let help = words(&[of, &["--help"]].concat());
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let listed =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
+    names
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -45,7 +50,11 @@ fn every_command_has_a_page_that_can_be_read() {
 
 /// Renders a page with the system's `groff`, if there is one; it must have nothing to say about it.
 fn render(page: &std::path::Path) {
-    let groff = Command::new("groff").args(["-man", "-Tutf8", "-Kutf8", "-ww", "-P-cbou"]).arg(page).stdin(Stdio::null()).output();
+    let groff = Command::new("groff")
+        .args(["-man", "-Tutf8", "-Kutf8", "-ww", "-P-cbou"])
+        .arg(page)
+        .stdin(Stdio::null())
+        .output();
     let Ok(output) = groff else { return };
     assert!(output.stderr.is_empty(), "{}: {}", page.display(), String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);

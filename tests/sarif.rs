@@ -10,7 +10,8 @@ use serde_json::Value;
 
 /// The schema that OASIS publishes, unchanged.
 static SCHEMA: LazyLock<Validator> = LazyLock::new(|| {
-    let schema: Value = serde_json::from_str(include_str!("support/sarif-2.1.0.json")).expect("the schema is JSON");
+    let schema: Value =
+        serde_json::from_str(include_str!("support/sarif-2.1.0.json")).expect("the schema is JSON");
     jsonschema::validator_for(&schema).expect("the schema is one")
 });
 
@@ -47,7 +48,8 @@ fn cases() -> std::path::PathBuf {
 fn odd() -> (tempfile::TempDir, &'static str) {
     let folder = tempfile::tempdir().expect("a folder");
     let name = "gráph 100%#1?.graph";
-    let text = "graph { @name = \"größe/1\" }\n\"a b:\\\"ü\": ConstPlaceHolder\nno: NetOutput(\"a b:\\\"ü\")\n";
+    let text =
+        "graph { @name = \"größe/1\" }\n\"a b:\\\"ü\": ConstPlaceHolder\nno: NetOutput(\"a b:\\\"ü\")\n";
     fs::write(folder.path().join(name), text).expect("a file");
     (folder, name)
 }
@@ -85,7 +87,10 @@ fn odd_names_stay_what_they_are() {
     assert_eq!(names, ["größe/1/no:in0", "größe/1/a b:\"ü:out0"]);
     let rule = &document["runs"][0]["tool"]["driver"]["rules"][0];
     assert_eq!(rule["id"], "checker/user_out_and_immutable_out");
-    assert!(rule["help"]["text"].as_str().is_some_and(|text| text.starts_with("rules/layout.anchor:")), "{rule}");
+    assert!(
+        rule["help"]["text"].as_str().is_some_and(|text| text.starts_with("rules/layout.anchor:")),
+        "{rule}"
+    );
 }
 
 #[test]
@@ -122,7 +127,8 @@ fn applying_the_fixes_of_a_report_is_what_fix_does() {
         let before: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         before + text[before..].chars().take(column - 1).map(char::len_utf8).sum::<usize>()
     };
-    let span = offset(number("startLine"), number("startColumn"))..offset(number("endLine"), number("endColumn"));
+    let span =
+        offset(number("startLine"), number("startColumn"))..offset(number("endLine"), number("endColumn"));
     text.replace_range(span, replacement["insertedContent"]["text"].as_str().unwrap_or_default());
     let folder = tempfile::tempdir().expect("a folder");
     fs::copy(cases().join(path), folder.path().join("a.anchor")).expect("a copy");

@@ -152,7 +152,9 @@ impl<'d, 'io> Desk<'d, 'io> {
     /// Takes a remark: as a line at once, or for the document at the end. Paths below the current directory are told
     /// from there, as the tools that read them want.
     pub fn remark(&mut self, mut remark: Remark) -> Result<(), Stop> {
-        if let Some(here) = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok()) {
+        if let Some(here) =
+            std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok())
+        {
             for path in remark.paths_mut() {
                 if let Some(below) = path.strip_prefix(&here).and_then(|rest| rest.strip_prefix('/')) {
                     *path = below.to_owned();

@@ -39,7 +39,8 @@ pub fn man(args: &ManArgs, desk: &mut Desk<'_, '_>) -> Done {
 fn page(command: Command) -> Result<(String, Vec<u8>), Complaint> {
     let page = clap_mangen::Man::new(command);
     let mut bytes = Vec::new();
-    page.render(&mut bytes)
-        .map_err(|error| Complaint::error("io::write", format!("the page cannot be made: {}", input::reason(&error))))?;
+    page.render(&mut bytes).map_err(|error| {
+        Complaint::error("io::write", format!("the page cannot be made: {}", input::reason(&error)))
+    })?;
     Ok((page.get_filename(), bytes))
 }

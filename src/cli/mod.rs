@@ -78,8 +78,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>, connect: &
         }
     };
     let mut desk = Desk::new(io, cli.color);
-    let done =
-        dispatch(cli.command, &mut desk, connect).and_then(|code| desk.finish(code).map(|()| code));
+    let done = dispatch(cli.command, &mut desk, connect).and_then(|code| desk.finish(code).map(|()| code));
     match done {
         Ok(code) => code,
         Err(stop) => desk.stopped(stop),

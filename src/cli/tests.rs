@@ -11,8 +11,8 @@ use super::session::Connect;
 use super::{FINE, FOUND};
 use crate::report::human::Paint;
 use crate::report::junit::{self, Tested};
-use crate::report::{Complaint, Remark, json};
 use crate::report::rules::kind_word;
+use crate::report::{Complaint, Remark, json};
 
 /// Runs tests: all of the rule set, or those of the files and folders that are named. A rule file that is no part
 /// of the rule set is added to it as an overlay.
@@ -20,7 +20,9 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
     desk.set_format(args.format, false);
     if args.coverage && matches!(desk.form(), Form::Junit | Form::Github) {
         let message = "what tests reached has no such form";
-        return Err(Complaint::error("cli::form", message).help("`--coverage` is for `human` and `json`").into());
+        return Err(Complaint::error("cli::form", message)
+            .help("`--coverage` is for `human` and `json`")
+            .into());
     }
     let mut sources = sources(&args.rules)?;
     let mut wanted: Vec<PathBuf> = Vec::new();
@@ -86,7 +88,9 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
     let passed = tested.len() - failed;
     let paint = if failed > 0 { Paint::Error } else { Paint::Good };
     let closing = match desk.form() {
-        Form::Json if args.coverage => json::coverage(&rules.engine.coverage()) + &json::tests(passed, failed),
+        Form::Json if args.coverage => {
+            json::coverage(&rules.engine.coverage()) + &json::tests(passed, failed)
+        }
         Form::Json => json::tests(passed, failed),
         Form::Junit => junit::document(&tested),
         Form::Sarif | Form::Github => String::new(),

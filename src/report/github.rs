@@ -94,13 +94,8 @@ mod tests {
     fn a_finding_names_its_anchors_and_its_rule() {
         let (graph, _) = testing::graph(testing::GRAPH);
         let step = &testing::outcome(&graph).steps[0];
-        let remark = Remark::of_finding(
-            &step.findings[0],
-            &testing::rules(),
-            &step.edits,
-            Mood::Proposed,
-            "g.graph",
-        );
+        let remark =
+            Remark::of_finding(&step.findings[0], &testing::rules(), &step.edits, Mood::Proposed, "g.graph");
         assert_eq!(
             annotation(&remark),
             "::error file=g.graph,title=conflict[user_out_and_fixed_out]\

@@ -91,8 +91,10 @@ impl Remark {
             let region = Some(Region { start: (place.line as usize, 1), end: None });
             Some(Related { file: FilePlace { path: place.path.clone(), region }, text })
         };
-        let agreeing =
-            finding.also.iter().filter_map(|(r, reason)| by(r, format!("{} agrees: {reason}", rule_title(r))));
+        let agreeing = finding
+            .also
+            .iter()
+            .filter_map(|(r, reason)| by(r, format!("{} agrees: {reason}", rule_title(r))));
         Remark {
             id: format!("{}/{}", kind_word(finding.rule.kind), finding.rule.name.as_str()),
             rule: Some(finding.rule.clone()),
@@ -153,7 +155,11 @@ impl Remark {
             title: complaint.code.clone(),
             level: complaint.level,
             message,
-            help: [Below::Note, Below::Help].iter().flat_map(|b| complaint.lines(*b)).map(str::to_owned).collect(),
+            help: [Below::Note, Below::Help]
+                .iter()
+                .flat_map(|b| complaint.lines(*b))
+                .map(str::to_owned)
+                .collect(),
             file: main.map(|main| main.file).or_else(whole),
             nodes: Vec::new(),
             related,

@@ -34,7 +34,8 @@ impl Rules {
     pub fn add(&mut self, rule: RuleRef, path: &str, line: u32, text: &str, doc: Option<&str>) {
         let text = without_docs(text);
         let source = Arc::new(Source::part(path, text, line as usize));
-        self.entries.insert(rule, RuleText { path: path.to_owned(), line, doc: doc.map(str::to_owned), source });
+        self.entries
+            .insert(rule, RuleText { path: path.to_owned(), line, doc: doc.map(str::to_owned), source });
     }
 
     pub fn get(&self, rule: &RuleRef) -> Option<&RuleText> {

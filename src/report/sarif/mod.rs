@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 use model::{
     ArtifactChange, ArtifactLocation, Content, Descriptor, Driver, Fingerprints, Invocation, Location, Log,
-    LogicalLocation, Message, Notification, PhysicalLocation, Reference, Replacement, ResultObject, Run, Tool,
+    LogicalLocation, Message, Notification, PhysicalLocation, Reference, Replacement, ResultObject, Run,
+    Tool,
 };
 
 use super::review::{FilePlace, Fix, Region, Remark};
@@ -41,17 +42,10 @@ pub fn document(remarks: &[Remark], rules: &Rules, exit_code: u8, worked: bool) 
         semantic_version: env!("CARGO_PKG_VERSION"),
         rules: descriptors,
     };
-    let invocation = Invocation {
-        execution_successful: worked,
-        exit_code,
-        tool_execution_notifications: notifications,
-    };
-    let run = Run {
-        tool: Tool { driver },
-        invocations: [invocation],
-        column_kind: "unicodeCodePoints",
-        results,
-    };
+    let invocation =
+        Invocation { execution_successful: worked, exit_code, tool_execution_notifications: notifications };
+    let run =
+        Run { tool: Tool { driver }, invocations: [invocation], column_kind: "unicodeCodePoints", results };
     let log = Log { schema: model::SCHEMA, version: model::VERSION, runs: [run] };
     // Only maps with keys that are no text could fail, and there are none.
     let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
@@ -247,7 +241,10 @@ mod tests {
 
     #[test]
     fn the_reason_of_an_entry_is_its_first() {
-        assert_eq!(reason("checker a because \"so \\\"it\\\" is\" because \"b\""), Some("so \"it\" is".into()));
+        assert_eq!(
+            reason("checker a because \"so \\\"it\\\" is\" because \"b\""),
+            Some("so \"it\" is".into())
+        );
         assert_eq!(reason("checker a // because \"no\"\n"), None);
         assert_eq!(reason("checker a because \"open"), None);
     }
