@@ -79,7 +79,7 @@ mod tests {
         let wanted = [
             r#"<testsuites name="anchorwatch" tests="3" skipped="0" failures="1" errors="0">"#,
             r#"<testsuite name="é.anchor" tests="2" skipped="0" errors="0" failures="1">"#,
-            r#"<testcase name="one" classname="é.anchor" file="é.anchor" line="3">"#,
+            r#"<testcase name="one" classname="é.anchor" file="é.anchor" line="3"/>"#,
             r#"<testsuite name="b.anchor" tests="1" skipped="0" errors="0" failures="0">"#,
         ];
         for wanted in wanted {
