@@ -283,7 +283,7 @@ impl Bench<'_> {
             report.summary.add_failed();
             return Ok(());
         }
-        report.summary.add(&outcome);
+        report.summary.add(&outcome, engine.measures(&outcome));
         if let Some(target) = self.task.targets.and_then(|targets| targets.get(number)) {
             let (format, compressed) = format_of(target);
             let (bytes, lost) = session::save(&loaded, &outcome.after, format.unwrap_or(loaded.format))

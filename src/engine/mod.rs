@@ -9,6 +9,7 @@ pub mod outcome;
 
 mod conflicts;
 mod marks;
+mod measure;
 mod order;
 mod pairs;
 mod queries;
@@ -22,6 +23,7 @@ mod session;
 mod sides;
 mod testing;
 
+pub use measure::{Amount, Measured};
 pub use pairs::{Class, PairTable};
 pub use queries::pair_table;
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};
