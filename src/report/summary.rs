@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_measure_tells_what_changed_and_what_it_does_not_know() {
         let of = |sum, unknown| Amount { sum, unknown };
-        let told = |unit, before, after| {
+        let told = |unit: bool, before, after| {
             let (name, unit) = (Sym::new("m"), unit.then(|| Sym::new("bytes")));
             change(&Measured { name, title: String::new(), unit, before, after })
         };
