@@ -8,6 +8,7 @@ pub mod explain;
 pub mod outcome;
 
 mod conflicts;
+mod dirty;
 mod marks;
 mod measure;
 mod order;
@@ -22,6 +23,7 @@ mod search_tests;
 mod session;
 mod sides;
 mod testing;
+mod trial;
 
 pub use measure::{Amount, Measured};
 pub use pairs::{Class, PairTable};
