@@ -177,6 +177,8 @@ fn write(stream: &mut dyn Write, bytes: &[u8], bar: Option<&ProgressBar>) -> Res
 fn stop_of(error: std::io::Error) -> Stop {
     match error.kind() {
         ErrorKind::BrokenPipe => Stop::Pipe,
-        _ => Complaint::error("io::write", format!("the output cannot be written: {}", reason(&error))).into(),
+        _ => {
+            Complaint::error("io::write", format!("the output cannot be written: {}", reason(&error))).into()
+        }
     }
 }

@@ -222,8 +222,7 @@ pub fn find_node(snapshot: &Snapshot, graph: GraphId, name: &str) -> Result<Node
                 place => format!(" of graph `{place}`"),
             };
             let message = format!("no node{place} is named `{name}`");
-            Err(Complaint::error("graph::unknown_node", message)
-            .maybe_help(suggestion(name, &names)))
+            Err(Complaint::error("graph::unknown_node", message).maybe_help(suggestion(name, &names)))
         }
         several => {
             let owners: Vec<String> = several

@@ -31,7 +31,8 @@ const TERMINAL_LIMIT: usize = 50;
 const LONG_BYTES: u64 = 16 << 20;
 const LONG_COUNT: usize = 16;
 /// What a person may want to know next.
-const WHY: &str = "why a node came or went: `anchorwatch explain GRAPH NODE`, or `--all --kind TYPE` for all of a type";
+const WHY: &str =
+    "why a node came or went: `anchorwatch explain GRAPH NODE`, or `--all --kind TYPE` for all of a type";
 /// Threads get the stack that a main thread has.
 const STACK: usize = 8 << 20;
 
