@@ -5,6 +5,7 @@
 
 use super::lower::Cx;
 use super::narrow::known_some;
+use super::sights::Meaning;
 use crate::lang::hir::{Chain, ChainStep, Entry, Ty};
 use crate::lang::syntax::ast::{self, Kind, Name};
 
@@ -48,6 +49,7 @@ impl Cx<'_> {
                 }
                 ast::ChainStep::Require { name, condition, otherwise, help } => {
                     names.push(*name);
+                    self.see_declared(name.span, || Meaning::Step(name.text));
                     let test = self.check(condition, &Ty::Bool);
                     let otherwise = otherwise.as_ref().map(|text| self.text(text));
                     let help = help.as_ref().map(|text| self.text(text));
