@@ -25,5 +25,5 @@ mod usage;
 pub use lower::{lower, sights};
 pub use rules::{RuleItem, rules};
 pub use scope::{ItemKey, MarkSig, Scope, Scoped, scope, title};
-pub use sights::{HERE, Here, Meaning, Sight, Sights};
+pub use sights::{HERE, Here, Meaning, Sight, Sights, fact_signature, facts_of};
 pub use types::show;

@@ -4,8 +4,11 @@
 //! Nothing is collected where nobody asks. Spans are those of the item; a word that has been complained about may have none.
 
 use super::lower::Cx;
+use super::members::find_fact;
+use super::scope::{CallSig, Scope};
+use super::types::{fits, show, strip};
 use crate::graph::Sym;
-use crate::lang::facts::FactInfo;
+use crate::lang::facts::{FACTS, FactInfo};
 use crate::lang::hir::Ty;
 use crate::lang::syntax::ast::{Item, ItemData, Kind, MatrixResult, Name, OptionType, Span};
 
@@ -149,4 +152,51 @@ impl Cx<'_> {
             self.see_declared(variant.span, || Meaning::Variant { of: name.text, name: variant.text });
         }
     }
+}
+
+impl Scope {
+    /// The operator types that occur in a set or a table, by name.
+    pub fn operators(&self) -> Vec<Sym> {
+        let mut words: Vec<Sym> = self.words.iter().copied().collect();
+        words.sort_unstable_by_key(|word| word.as_str());
+        words
+    }
+
+    /// The type of the first parameter of a function.
+    pub fn first_param(&self, function: Sym) -> Option<&Ty> {
+        self.fns.get(&function)?.params.first()
+    }
+
+    /// The functions and walks that can be asked for like facts of a value of this type, by name.
+    pub fn asked_of(&self, ty: &Ty) -> Vec<(Kind, Sym)> {
+        let first = |sig: &CallSig| sig.params.first().is_some_and(|param| fits(strip(ty), param));
+        let fns = self.fns.iter().filter(|(_, sig)| first(sig)).map(|(name, _)| (Kind::Fn, *name));
+        let walks = self.walks.iter().filter(|(_, sig)| first(sig)).map(|(name, _)| (Kind::Walk, *name));
+        let mut found: Vec<(Kind, Sym)> = fns.chain(walks).collect();
+        found.sort_unstable_by_key(|(_, name)| name.as_str());
+        found
+    }
+}
+
+/// The facts of a value of this type, in the order of the table.
+pub fn facts_of(ty: &Ty) -> Vec<&'static FactInfo> {
+    let ty = strip(ty);
+    let list = Ty::list(Ty::Anchor);
+    let own = |ty: &Ty, info: &FactInfo| {
+        find_fact(ty, Sym::new(info.name)).is_some_and(|best| best.fact == info.fact)
+    };
+    FACTS
+        .iter()
+        .filter(|info| {
+            own(ty, info)
+                || (*ty == Ty::Group && find_fact(ty, Sym::new(info.name)).is_none() && own(&list, info))
+        })
+        .collect()
+}
+
+/// `name(Param, …) -> Result` of a fact, asked of a value of this type.
+pub fn fact_signature(info: &FactInfo, receiver: &Ty) -> String {
+    let params: Vec<String> = info.params.iter().map(|param| show(&param.ty(receiver))).collect();
+    let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
+    format!("{}{params} -> {}", info.name, show(&info.result.ty(receiver)))
 }

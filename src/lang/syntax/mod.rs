@@ -20,7 +20,7 @@ pub mod parse;
 pub mod print;
 mod print_expr;
 mod recover;
-pub(in crate::lang) mod scan;
+pub mod scan;
 pub mod split;
 mod statements;
 mod test_block;
