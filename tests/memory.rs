@@ -18,6 +18,8 @@ mod deletions;
 mod demands;
 #[path = "memory/machine.rs"]
 mod machine;
+#[path = "memory/mutations.rs"]
+mod mutations;
 #[path = "memory/sketch.rs"]
 mod sketch;
 #[path = "memory/soundness.rs"]
@@ -85,6 +87,11 @@ fn keeps_values(palette: Palette, steps: &[&str]) {
 #[test]
 fn the_two_layers_keep_values() {
     keeps_values(Palette::default(), LAYERS);
+}
+
+#[test]
+fn the_two_layers_keep_constants() {
+    keeps_values(Palette { constants: true, ..Palette::default() }, LAYERS);
 }
 
 #[test]
