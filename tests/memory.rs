@@ -12,6 +12,8 @@
 mod behaviours;
 #[path = "memory/cells.rs"]
 mod cells;
+#[path = "memory/cycles.rs"]
+mod cycles;
 #[path = "memory/deletions.rs"]
 mod deletions;
 #[path = "memory/demands.rs"]
