@@ -9,7 +9,7 @@ use super::human::{Human, Paint};
 use super::place::{Names, in_graph, side_index};
 use super::rules::Rules;
 use crate::engine::explain::{
-    ActKind, ActStory, AnchorStory, ChainStory, Explanation, MarkStory, PassStory, TraceStep, Verdict,
+    ActKind, ActStory, AnchorStory, Answer, ChainStory, Explanation, MarkStory, PassStory, TraceStep, Verdict,
     VerdictStory,
 };
 use crate::engine::outcome::{PlaceRef, RuleRef};
@@ -212,14 +212,21 @@ fn draw_chain(story: &ChainStory, pass: &RuleRef, rules: &Rules, human: &Human, 
     }
     // The one that failed is what is asked for.
     let (failed, held): (Vec<_>, Vec<_>) =
-        story.requirements.iter().partition(|requirement| !requirement.holds);
+        story.requirements.iter().partition(|requirement| requirement.answer == Answer::Fails);
     for requirement in failed {
         draw_held(requirement.name, false, &requirement.steps, human, out);
     }
     for requirement in held {
         let steps: Vec<TraceStep> =
             requirement.steps.iter().filter(|step| step.depth <= 1).cloned().collect();
-        draw_held(requirement.name, true, &steps, human, out);
+        match requirement.answer {
+            Answer::NotAsked => {
+                let sign = human.paint(Paint::Faint, "-");
+                let _ = writeln!(out, "    {sign} {} is not asked for", requirement.name.as_str());
+                draw_steps(&steps, human, out);
+            }
+            _ => draw_held(requirement.name, true, &steps, human, out),
+        }
     }
 }
 
@@ -412,7 +419,7 @@ mod tests {
             place: testing::place(&graph, "c", None, ""),
             requirements: vec![RequirementStory {
                 name: Sym::new("aligned"),
-                holds: false,
+                answer: Answer::Fails,
                 steps: vec![step(0, "i.bytes % 32 == 0", "false (4)")],
             }],
             passed: false,

@@ -15,7 +15,7 @@ use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::TraceStep;
+use super::{Answer, TraceStep};
 use super::changes::Change;
 use super::scan::node_of;
 use super::why::Frame;
@@ -98,7 +98,7 @@ pub enum What {
 pub struct ChainAct {
     pub node: NodeId,
     pub chain: Sym,
-    pub requirements: Vec<(Sym, bool, Vec<TraceStep>)>,
+    pub requirements: Vec<(Sym, Answer, Vec<TraceStep>)>,
     /// Those of loops that held, with the round in which they were asked last.
     asked: Vec<(Sym, Key)>,
     /// The reason and the advice of the requirement that failed.
@@ -132,6 +132,23 @@ impl<'s> Observer<'s> {
 }
 
 impl Watch for Observer<'_> {
+    fn listed(
+        &self,
+        machine: &mut Machine<'_>,
+        entry: EntryId,
+        (list, condition): (ExprId, Option<ExprId>),
+        nodes: &[NodeId],
+    ) {
+        let state = &mut *self.state.borrow_mut();
+        let listed: FxHashSet<NodeId> = nodes.iter().copied().collect();
+        let mut others: Vec<NodeId> = self.asked.nodes.difference(&listed).copied().collect();
+        others.sort_unstable();
+        for node in others.into_iter().filter(|&node| machine.state().contains(node)).collect::<Vec<_>>() {
+            let key = self.open(state, entry, Form::Plain).key;
+            self.unlisted(state, machine, (entry, list, condition), node, key);
+        }
+    }
+
     fn enter(
         &self,
         machine: &mut Machine<'_>,
@@ -188,7 +205,10 @@ impl Watch for Observer<'_> {
         match statement {
             Statement::If { .. } => self.branch(state, machine, (spot, statement), &mut open),
             Statement::For { .. } => self.elements(state, machine, (spot, statement), &mut open),
-            Statement::Let { local, value } => self.bound(state, machine, spot, *local, *value, open.key),
+            Statement::Let { local, value } => {
+                self.filtered(state, machine, spot, (*local, *value), open.key);
+                self.bound(state, machine, spot, *local, *value, open.key);
+            }
             Statement::Report { .. } => self.report(state, machine, spot, statement),
             Statement::Do { bind: Some(local), .. } => {
                 state.lets.remove(&(spot, *local));
@@ -222,7 +242,8 @@ impl Watch for Observer<'_> {
                 }
                 self.require(state, machine, spot, step);
             }
-            ChainStep::Attempt { .. } | ChainStep::For { .. } | ChainStep::Use { .. } => {}
+            ChainStep::Use { .. } => self.left_out(state, machine, spot, step),
+            ChainStep::Attempt { .. } | ChainStep::For { .. } => {}
         }
         state.open.push(open);
     }

@@ -167,7 +167,7 @@ impl Teller<'_> {
         let requirements = chain
             .requirements
             .into_iter()
-            .map(|(name, holds, steps)| RequirementStory { name, holds, steps })
+            .map(|(name, answer, steps)| RequirementStory { name, answer, steps })
             .collect::<Vec<_>>();
         let passed = chain.kept.is_none();
         let (outcome, help) = match chain.kept {
