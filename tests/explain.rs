@@ -85,7 +85,8 @@ fn claims(text: &str) -> Vec<(String, Says, String)> {
             title = rest.split("\" for ").next().unwrap_or_default().to_owned();
         }
         let line = line.trim_start();
-        if let Some((node, code)) = line.strip_prefix("expect kept ").and_then(|rest| rest.split_once(" by ")) {
+        if let Some((node, code)) = line.strip_prefix("expect kept ").and_then(|rest| rest.split_once(" by "))
+        {
             found.push((title.clone(), Says::Kept(node.to_owned()), code.trim().to_owned()));
         }
         if let Some((code, _)) = line.strip_prefix("expect error \"").and_then(|rest| rest.split_once(':')) {
@@ -98,9 +99,10 @@ fn claims(text: &str) -> Vec<(String, Says, String)> {
 /// The names of the steps of chains: those of the words behind `require` and `attempt` that have a dot.
 fn codes(text: &str) -> BTreeSet<String> {
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let lines = text.lines().map(words).filter(|words| {
-        words.first().is_some_and(|word| word == "require" || word == "attempt")
-    });
+    let lines = text
+        .lines()
+        .map(words)
+        .filter(|words| words.first().is_some_and(|word| word == "require" || word == "attempt"));
     lines.filter_map(|words| words.into_iter().nth(1)).filter(|code| code.contains('.')).collect()
 }
 
@@ -118,9 +120,8 @@ fn failed(explanation: &Explanation) -> Vec<String> {
 #[test]
 fn each_code_of_the_chains_is_reached_and_explained() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let rules = ["tensor_move", "notask", "axes"].map(|name| {
-        fs::read_to_string(root.join(format!("rules/{name}.anchor"))).expect("a rule file")
-    });
+    let rules = ["tensor_move", "notask", "axes"]
+        .map(|name| fs::read_to_string(root.join(format!("rules/{name}.anchor"))).expect("a rule file"));
     let mut missing: BTreeSet<String> = rules.iter().flat_map(|text| codes(text)).collect();
     assert!(missing.len() > 50, "the codes are found: {missing:?}");
     OUT_OF_REACH.iter().for_each(|&code| assert!(missing.remove(code), "`{code}` is no code"));

@@ -228,6 +228,8 @@ pub enum Verdict {
 pub struct ChainStory {
     pub rule: RuleRef,
     pub place: PlaceRef,
+    /// The ways of the walks that it went by.
+    pub walks: Vec<TraceStep>,
     /// Its requirements up to the first that failed.
     pub requirements: Vec<RequirementStory>,
     /// It ran to its end.

@@ -7,6 +7,7 @@
 //! A run is watched twice. The *survey* finds which decisions matter: those about a node, and those on the way to an
 //! edit of one. Then they are *told*. For a table of many nodes one run is enough: reasons are short there.
 
+mod chains;
 mod decide;
 mod emit;
 mod state;
@@ -15,12 +16,12 @@ use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Answer, TraceStep};
 use super::changes::Change;
 use super::scan::node_of;
 use super::why::Frame;
 use super::words::Words;
 use super::would::{Stake, body, stake};
+use super::{Answer, TraceStep};
 use crate::graph::{Anchor, NodeId, Snapshot, Sym};
 use crate::lang::eval::{EntryId, Machine, Spot, Value, Watch};
 use crate::lang::hir::{ChainStep, ExprId, Local, Statement};
@@ -99,6 +100,8 @@ pub struct ChainAct {
     pub node: NodeId,
     pub chain: Sym,
     pub requirements: Vec<(Sym, Answer, Vec<TraceStep>)>,
+    /// The ways of the walks that its `let`s went.
+    pub walks: Vec<TraceStep>,
     /// Those of loops that held, with the round in which they were asked last.
     asked: Vec<(Sym, Key)>,
     /// The reason and the advice of the requirement that failed.
@@ -190,6 +193,7 @@ impl Watch for Observer<'_> {
                 node,
                 chain,
                 requirements: Vec::new(),
+                walks: Vec::new(),
                 asked: Vec::new(),
                 kept: None,
             });
@@ -227,7 +231,10 @@ impl Watch for Observer<'_> {
         let state = &mut *self.state.borrow_mut();
         let open = self.open(state, spot.entry, Form::Plain);
         match step {
-            ChainStep::Let { local, value } => self.bound(state, machine, spot, *local, *value, open.key),
+            ChainStep::Let { local, value } => {
+                self.walked(state, machine, spot, *value);
+                self.bound(state, machine, spot, *local, *value, open.key);
+            }
             ChainStep::Require { condition, .. } => {
                 // Of a chain on one of the nodes each requirement is told.
                 let own = state

@@ -179,7 +179,7 @@ impl Teller<'_> {
             Some((reason, help)) => (format!("kept as it is: {reason}"), help),
         };
         let rule = RuleRef { kind: Kind::Chain, name: chain.chain };
-        ChainStory { rule, place, requirements, passed, outcome, help }
+        ChainStory { rule, place, walks: chain.walks, requirements, passed, outcome, help }
     }
 }
 

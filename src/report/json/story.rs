@@ -144,6 +144,8 @@ struct ChainJson<'a> {
     rule: RuleJson<'a>,
     #[serde(flatten)]
     place: PlaceJson<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    walks: Vec<StepJson<'a>>,
     requirements: Vec<RequirementJson<'a>>,
     passed: bool,
     outcome: &'a str,
@@ -169,6 +171,7 @@ fn chain<'a>(story: &'a ChainStory, rules: &'a Rules) -> ChainJson<'a> {
     ChainJson {
         rule: rule(&story.rule, rules),
         place: place(&story.place),
+        walks: steps(&story.walks),
         requirements: requirements.collect(),
         passed: story.passed,
         outcome: &story.outcome,

@@ -1,18 +1,18 @@
 //! Decisions: what they are about, how they came out, and what was at stake.
 
+use super::super::TraceStep;
 use super::super::scan::{Layers, asks_existence, asks_type, mentions, node_of};
 use super::super::why::{Frame, Origin, Why};
 use super::super::would::{NOTHING, Stake, after, body, loops_over, only_stops, stake};
-use super::super::{Answer, StepKind, TraceStep};
-use super::state::{About, At, Bound, Form, Open, State, Told, append, append_new, during, want};
+use super::state::{About, At, Bound, Open, State, Told, append, append_new, during, told_once, want};
 use super::{Act, FOCUS, Key, Mode, Observer, What};
-use crate::graph::{NodeId, Sym};
+use crate::graph::NodeId;
 use crate::lang::eval::{EntryId, Machine, Spot, Value};
-use crate::lang::hir::{ChainStep, ExprId, Local, Statement, StepEnd};
+use crate::lang::hir::{ExprId, Local, Statement};
 use crate::lang::syntax::ast::Kind;
 
 /// How deep functions are opened.
-const DEEP: u32 = 14;
+pub(super) const DEEP: u32 = 14;
 /// The same where one reason is wanted.
 const SHALLOW: u32 = 4;
 /// Elements that one loop passed over and that are told.
@@ -96,7 +96,7 @@ impl Observer<'_> {
             let (steps, shape) = (why.steps, why.shape);
             let last = steps.iter().zip(&shape).rfind(|(step, _)| step.value.starts_with("false"));
             let foreign = last.is_some_and(|(_, (entry, expr, _))| asks_type(machine, *entry, *expr));
-            (steps, foreign)
+            (told_once(&steps), foreign)
         })
     }
 
@@ -274,7 +274,14 @@ impl Observer<'_> {
                         passed -= 1;
                         continue;
                     }
-                    self.pass_over(state, machine, &mut frame, &layers, (element, &about, condition), at_stake);
+                    self.pass_over(
+                        state,
+                        machine,
+                        &mut frame,
+                        &layers,
+                        (element, &about, condition),
+                        at_stake,
+                    );
                 }
             }
         }
@@ -381,33 +388,14 @@ impl Observer<'_> {
         };
         let stake = match (chain, machine.program().hir(entry)) {
             (Some(chain), _) => Stake { chains: vec![chain], ..Stake::default() },
-            (None, Some(hir)) => body(hir)
-                .map_or_else(Stake::default, |block| stake(machine.program(), hir, block, &[1])),
+            (None, Some(hir)) => {
+                body(hir).map_or_else(Stake::default, |block| stake(machine.program(), hir, block, &[1]))
+            }
             (None, None) => Stake::default(),
         };
         if !stake.is_nothing() {
             let what = What::Refused { stake, foreign: false, whole: true };
             self.emit_refused(state, entry, (&value, None), what, steps);
-        }
-    }
-
-    /// Steps that a chain on one of the nodes does not go through.
-    pub(super) fn left_out(&self, state: &mut State, machine: &mut Machine<'_>, spot: Spot, step: &ChainStep) {
-        let ChainStep::Use { group, when: Some(when), .. } = step else { return };
-        let Some(outer) = state.open.iter().rposition(|open| open.chain.is_some()) else { return };
-        let Some(chain) = state.open[outer].chain else { return };
-        let mut frame = self.frame(state, machine, spot.entry, &At::Spot(spot));
-        if self.value(machine, &frame, *when).is_true() {
-            return;
-        }
-        let steps = match self.mode {
-            Mode::Brief => Vec::new(),
-            _ => self.steps(machine, &mut frame, &[*when], &[]).0,
-        };
-        if let Some(chain) = state.chains.get_mut(chain)
-            && chain.requirements.iter().all(|(known, ..)| known != group)
-        {
-            chain.requirements.push((*group, Answer::NotAsked, steps));
         }
     }
 
@@ -466,56 +454,5 @@ impl Observer<'_> {
         let (anchor, during) = (own.as_anchor(), during(&state.open, node));
         let what = What::Reported { message, help, places };
         state.acts.push(Act { node, anchor, entry: spot.entry, what, steps, during, more: 0 });
-    }
-
-    /// A requirement of a chain on one of the nodes.
-    pub(super) fn require(&self, state: &mut State, machine: &mut Machine<'_>, spot: Spot, step: &ChainStep) {
-        let ChainStep::Require { name, condition, end: StepEnd { otherwise, help, .. } } = step else {
-            return;
-        };
-        let Some(outer) = state.open.iter().rposition(|open| open.chain.is_some()) else { return };
-        let Some(chain) = state.open[outer].chain else { return };
-        let rounds: Vec<Value> = state.open[outer..].iter().filter_map(|open| open.element.clone()).collect();
-        let mut frame = self.frame(state, machine, spot.entry, &At::Spot(spot));
-        let holds = self.value(machine, &frame, *condition).is_true();
-        let in_rounds: Vec<Key> =
-            state.open[outer..].iter().filter(|open| open.form == Form::Round).map(|open| open.key).collect();
-        if let (true, Some(&round)) = (holds, in_rounds.last()) {
-            // Every element has values of its own; that it held for all is told once.
-            if let Some(chain) = state.chains.get_mut(chain) {
-                chain.asked.retain(|(known, _)| known != name);
-                chain.asked.push((*name, round));
-                if chain.requirements.iter().all(|(known, ..)| known != name) {
-                    chain.requirements.push((*name, Answer::Holds, Vec::new()));
-                }
-            }
-            return;
-        }
-        let focus: Vec<NodeId> = state.chains.get(chain).map(|chain| chain.node).into_iter().collect();
-        let mut steps = Vec::new();
-        if !matches!(self.mode, Mode::Brief) {
-            for element in rounds {
-                let value = machine.aside(|machine| Why::new(machine, self.words, DEEP).show(&element));
-                let (source, kind) = ("for one element".to_owned(), StepKind::Element);
-                steps.push(TraceStep { depth: 0, source, value, at: String::new(), kind });
-            }
-            steps.extend(self.steps(machine, &mut frame, &[*condition], &focus).0);
-        }
-        let kept = (!holds).then(|| {
-            let reason = self.words.text(machine, spot.entry, *otherwise, &frame.slots);
-            let help = self.words.text(machine, spot.entry, *help, &frame.slots);
-            (reason.unwrap_or_default(), help)
-        });
-        if let Some(chain) = state.chains.get_mut(chain) {
-            // What held for elements before is no news of the one that failed.
-            let asked = std::mem::take(&mut chain.asked);
-            let stands =
-                |known: &Sym| asked.iter().all(|(name, round)| name != known || in_rounds.contains(round));
-            chain.requirements.retain(|(known, ..)| holds || known != name && stands(known));
-            chain.asked = asked;
-            let answer = if holds { Answer::Holds } else { Answer::Fails };
-            chain.requirements.push((*name, answer, steps));
-            chain.kept = kept;
-        }
     }
 }
