@@ -5,6 +5,7 @@
 
 use super::code::Code;
 use super::{EntryId, Failure, Machine, Value};
+use crate::graph::NodeId;
 use crate::lang::hir::{ChainStep, ExprId, Local, Statement};
 
 /// A frame on the stack of a machine: the item whose body it belongs to, and where it begins.
@@ -17,6 +18,15 @@ pub struct Spot {
 
 /// Is told of statements before and after they are done. Each `enter`, `before` and `step` is followed by its `leave`.
 pub trait Watch {
+    /// The nodes that a rule with a list of its own is going to look at, with that list and the rule's condition.
+    fn listed(
+        &self,
+        machine: &mut Machine<'_>,
+        entry: EntryId,
+        rule: (ExprId, Option<ExprId>),
+        nodes: &[NodeId],
+    );
+
     /// A body that is for certain nodes comes to the one in `frame`. If its condition does not hold, nothing follows
     /// but the `leave`.
     fn enter(
