@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
-use super::memo::Memo;
+use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
 use super::reach::reaches;
 use super::tally::Tally;
@@ -195,6 +195,8 @@ pub struct Machine<'a> {
     stack_start: usize,
     epoch: u64,
     pub(super) memo: Memo,
+    /// By entry.
+    pub(super) worth: Vec<Worth>,
     lists: FxHashMap<(GraphId, bool), Arc<List>>,
     pub(super) names: Option<Names>,
     /// A failure inside an expression; statements look at it.
@@ -243,6 +245,7 @@ impl<'a> Machine<'a> {
             stack_start: 0,
             epoch: 0,
             memo: Memo::default(),
+            worth: vec![Worth::default(); program.len()],
             lists: FxHashMap::default(),
             names: None,
             pending: None,
@@ -353,8 +356,9 @@ impl<'a> Machine<'a> {
     pub fn eval(&mut self, entry: EntryId, expr: ExprId, frame: &[Value]) -> Result<Value, Failure> {
         let program = self.program;
         let Some(linked) = program.linked(entry) else { return Ok(Value::None) };
-        let base = self.enter(frame, linked.code.locals);
-        let value = self.expr(&linked.code, expr, base);
+        let code = self.code(linked);
+        let base = self.enter(frame, code.locals);
+        let value = self.expr(code, expr, base);
         self.reach(entry);
         self.leave(base);
         self.settle(value)
@@ -364,8 +368,9 @@ impl<'a> Machine<'a> {
     pub fn test(&mut self, entry: EntryId, expr: ExprId, frame: &[Value]) -> Result<bool, Failure> {
         let program = self.program;
         let Some(linked) = program.linked(entry) else { return Ok(false) };
-        let base = self.enter(frame, linked.code.locals);
-        let value = self.condition(&linked.code, expr, base);
+        let code = self.code(linked);
+        let base = self.enter(frame, code.locals);
+        let value = self.condition(code, expr, base);
         self.reach(entry);
         self.decide(entry, expr, value);
         self.leave(base);

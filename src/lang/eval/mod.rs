@@ -11,6 +11,7 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod attrs;
 mod cells;
 mod chains;
 mod code;
@@ -19,11 +20,13 @@ mod edits;
 mod exec;
 mod expr;
 mod fact;
+mod graft;
 mod machine;
 mod memo;
 mod program;
 mod reach;
 mod render;
+mod simplify;
 mod stream;
 mod tally;
 mod trace;
