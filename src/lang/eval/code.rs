@@ -163,6 +163,11 @@ pub(super) enum Op {
         graph: ExprId,
         table: ExprId,
     },
+    WouldConflict {
+        graph: ExprId,
+        first: ExprId,
+        second: ExprId,
+    },
     Counter(Sym),
 }
 
@@ -306,6 +311,9 @@ impl Code {
             }
             Expr::Symbols { symbols, graph } => Op::Symbols { symbols: *symbols, graph: *graph },
             Expr::Conflicts { graph, table } => Op::Conflicts { graph: *graph, table: *table },
+            Expr::WouldConflict { graph, first, second } => {
+                Op::WouldConflict { graph: *graph, first: *first, second: *second }
+            }
             Expr::Counter(name) => Op::Counter(*name),
         }
     }

@@ -39,7 +39,8 @@ impl Code {
             | Op::Where { list: x, condition: y, .. }
             | Op::Each { list: x, value: y, .. }
             | Op::Conflicts { graph: x, table: y }) => all(&[x, y]),
-            &Op::If { condition, then, otherwise } => all(&[condition, then, otherwise]),
+            &(Op::If { condition: x, then: y, otherwise: z }
+            | Op::WouldConflict { graph: x, first: y, second: z }) => all(&[x, y, z]),
             &(Op::Call { args, .. } | Op::List(args)) => all(self.args(args)),
             &(Op::Inline { args, body: x, .. }
             | Op::Match { value: x, arms: args }
@@ -144,6 +145,11 @@ impl Graft<'_> {
             &Op::Conflicts { graph, table } => {
                 Op::Conflicts { graph: self.expr(graph), table: self.expr(table) }
             }
+            &Op::WouldConflict { graph, first, second } => Op::WouldConflict {
+                graph: self.expr(graph),
+                first: self.expr(first),
+                second: self.expr(second),
+            },
             &Op::Counter(name) => Op::Counter(name),
         };
         let id = self.to.add_op(op);

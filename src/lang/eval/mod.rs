@@ -11,6 +11,7 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod attempt;
 mod attrs;
 mod cells;
 mod chains;
@@ -21,13 +22,17 @@ mod exec;
 mod expr;
 mod fact;
 mod graft;
+mod host;
+mod lasting;
 mod machine;
 mod memo;
+mod neighbours;
 mod program;
 mod reach;
 mod render;
 mod simplify;
 mod stream;
+mod sweep;
 mod tally;
 mod trace;
 mod value;
@@ -40,7 +45,8 @@ mod tests;
 pub use chains::{ChainEnd, Kept};
 pub use edits::{EditKind, EditRecord, Subject};
 pub use exec::{Isolated, Report};
-pub use machine::{Cause, Failure, Host, Machine, Marks, NoHost};
+pub use host::{Cause, Failure, Host, HostMark, Marks, NoHost};
+pub use machine::Machine;
 pub use program::Program;
 pub use reach::reaches;
 pub use tally::{Outcomes, Tally, VERDICT, cell};

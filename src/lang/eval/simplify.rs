@@ -92,7 +92,11 @@ fn weigh(entries: &[Linked], state: &[State], code: &Code, roots: &[ExprId]) -> 
         size += 1;
         code.children(id, &mut |child| open.push(child));
         let own = match &code.ops[id as usize] {
-            Op::HasMark { .. } | Op::Counter(_) | Op::Conflicts { .. } | Op::Symbols { .. } => None,
+            Op::HasMark { .. }
+            | Op::Counter(_)
+            | Op::Conflicts { .. }
+            | Op::WouldConflict { .. }
+            | Op::Symbols { .. } => None,
             Op::Fact { fact, .. } => match fact {
                 Fact::AnchorMarks
                 | Fact::AnchorRegistered
