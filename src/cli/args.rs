@@ -80,6 +80,8 @@ pub enum Command {
     Audit(AuditArgs),
     /// Tell what a change of the rules changes
     Diff(DiffArgs),
+    /// Answer an editor: the language server, over standard input and output
+    Lsp,
     /// Show the entries of the rules
     #[command(subcommand)]
     Rules(RulesCommand),

@@ -8,6 +8,7 @@ use std::io::{ErrorKind, Read, Write};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::args::{ColorChoice, OutputFormat, ReportFormat, TestFormat};
+use super::input::reason;
 use super::{BROKEN_PIPE, UNUSABLE};
 use crate::report::{Complaint, Human, Remark, Rules, Style, github, json, sarif};
 
@@ -204,8 +205,10 @@ impl<'d, 'io> Desk<'d, 'io> {
         }
         // Findings that were printed before stand before.
         write(self.io.stdout, b"", self.bar.as_ref())?;
-        self.io.stdout.flush().map_err(stop_of)?;
-        write(self.io.stderr, text.as_bytes(), self.bar.as_ref())
+        let flushed = self.io.stdout.flush().map_err(stop_of);
+        // Where the report cannot be written, its reader still learns why.
+        write(self.io.stderr, text.as_bytes(), self.bar.as_ref())?;
+        flushed
     }
 
     /// Ends the report of a command with this exit code.
@@ -224,6 +227,9 @@ impl<'d, 'io> Desk<'d, 'io> {
         let Stop::Wrong(complaints) = stop else { return BROKEN_PIPE };
         for complaint in &complaints {
             if self.complain(complaint).is_err() {
+                if self.is_json() {
+                    let _ = self.io.stderr.write_all(json::complaint(complaint).as_bytes());
+                }
                 break;
             }
         }
@@ -273,6 +279,8 @@ fn write(stream: &mut dyn Write, bytes: &[u8], bar: Option<&ProgressBar>) -> Res
 fn stop_of(error: std::io::Error) -> Stop {
     match error.kind() {
         ErrorKind::BrokenPipe => Stop::Pipe,
-        _ => Complaint::error("io::write", format!("the output cannot be written: {error}")).into(),
+        _ => {
+            Complaint::error("io::write", format!("the output cannot be written: {}", reason(&error))).into()
+        }
     }
 }

@@ -36,6 +36,8 @@ use args::{Cli, Command, RulesCommand};
 use desk::{Desk, Done, Io};
 use session::Connect;
 
+use crate::lsp;
+
 /// Nothing wrong.
 pub const FINE: u8 = 0;
 /// Findings at error level, or failed tests.
@@ -51,8 +53,9 @@ pub fn main() -> ExitCode {
         .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let mut io = Io {
-        stdin: &mut std::io::stdin().lock(),
-        stdout: &mut std::io::BufWriter::new(std::io::stdout().lock()),
+        // Not locked: the language server reads and writes on threads of its own.
+        stdin: &mut std::io::stdin(),
+        stdout: &mut std::io::BufWriter::new(std::io::stdout()),
         stderr: &mut std::io::stderr().lock(),
         stdout_terminal: std::io::stdout().is_terminal(),
         stderr_terminal: std::io::stderr().is_terminal(),
@@ -102,6 +105,7 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
         Command::Rules(RulesCommand::Show { name, kind, rules }) => {
             rules::show(&name, kind.as_deref(), &rules, desk, connect)
         }
+        Command::Lsp => Ok(lsp::stdio(desk.io.environment.clone())),
         Command::Completions { shell } => {
             // The generator expects a sink that cannot fail.
             let mut script = Vec::new();

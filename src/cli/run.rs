@@ -22,7 +22,7 @@ use crate::graph::Sym;
 use crate::lang::Level;
 use crate::report::human::{Mood, Paint};
 use crate::report::place::Names;
-use crate::report::summary::count;
+use crate::report::summary::{PassSum, count};
 use crate::report::{Complaint, Human, Remark, Rules, Style, Summary, human, json};
 
 /// Findings shown to a person who did not ask for more.
@@ -30,6 +30,9 @@ const TERMINAL_LIMIT: usize = 50;
 /// Work that deserves a progress bar: this many bytes of graphs, or this many graphs.
 const LONG_BYTES: u64 = 16 << 20;
 const LONG_COUNT: usize = 16;
+/// What a person may want to know next.
+const WHY: &str =
+    "why a node came or went: `anchorwatch explain GRAPH NODE`, or `--all --kind TYPE` for all of a type";
 /// Threads get the stack that a main thread has.
 const STACK: usize = 8 << 20;
 
@@ -300,7 +303,7 @@ impl Bench<'_> {
             report.summary.add_failed();
             return Ok(());
         }
-        report.summary.add(&outcome);
+        report.summary.add(&outcome, engine.measures(&outcome));
         if let Some(target) = self.task.targets.and_then(|targets| targets.get(number)) {
             let (format, compressed) = format_of(target);
             let (bytes, lost) = session::save(&loaded, &outcome.after, format.unwrap_or(loaded.format))
@@ -450,6 +453,11 @@ impl Sum<'_> {
                 text = format!("and {}; `--limit N` shows more of them\n\n", count(hidden, "more finding"));
             }
             self.total.draw(&desk.out, &mut text);
+            let moved = |sum: &PassSum| sum.inserted.sum() + sum.deleted.sum() > 0;
+            if desk.report_terminal() && self.total.passes.iter().any(moved) {
+                text += &desk.out.paint(Paint::Faint, WHY);
+                text.push('\n');
+            }
             desk.print(&text)?;
         }
         Ok(match (self.total.failed, self.open_errors) {

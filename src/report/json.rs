@@ -25,9 +25,10 @@ use super::complaint::{Below, Complaint};
 use super::junit::Tested;
 use super::place::side_index;
 use super::rules::{Rules, kind_word};
-use super::summary::Summary;
-use crate::engine::CoverageRow;
+use super::summary::{OpCounts, Summary};
+use crate::engine::{Amount, CoverageRow};
 use crate::engine::outcome::{AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
+use crate::graph::Sym;
 use crate::lang::Level;
 
 /// `error`, `warning` or `note`.
@@ -363,6 +364,7 @@ struct SummaryJson<'a> {
     notes: usize,
     rules: Vec<RuleCountJson<'a>>,
     passes: Vec<PassJson>,
+    measures: Vec<MeasureJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -376,8 +378,38 @@ struct RuleCountJson<'a> {
 struct PassJson {
     pass: &'static str,
     inserted: usize,
+    /// Inserted nodes by type.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    inserted_types: serde_json::Map<String, serde_json::Value>,
     deleted: usize,
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    deleted_types: serde_json::Map<String, serde_json::Value>,
     changed: usize,
+}
+
+#[derive(Serialize)]
+struct MeasureJson<'a> {
+    name: &'static str,
+    title: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<&'static str>,
+    before: AmountJson,
+    after: AmountJson,
+}
+
+#[derive(Serialize)]
+struct AmountJson {
+    sum: i128,
+    /// Things of unknown size, which the sum leaves out.
+    unknown: usize,
+}
+
+fn amount_json(amount: Amount) -> AmountJson {
+    AmountJson { sum: amount.sum, unknown: amount.unknown }
+}
+
+fn types_json(counts: &OpCounts) -> serde_json::Map<String, serde_json::Value> {
+    counts.iter().map(|(op, number)| (op.as_str().to_owned(), number.into())).collect()
 }
 
 /// The closing line of a command.
@@ -399,9 +431,22 @@ pub fn summary(summary: &Summary, rules: &Rules) -> String {
             .iter()
             .map(|sum| PassJson {
                 pass: sum.pass.as_str(),
-                inserted: sum.inserted,
-                deleted: sum.deleted,
+                inserted: sum.inserted.sum(),
+                inserted_types: types_json(&sum.inserted),
+                deleted: sum.deleted.sum(),
+                deleted_types: types_json(&sum.deleted),
                 changed: sum.changed,
+            })
+            .collect(),
+        measures: summary
+            .measures
+            .iter()
+            .map(|measured| MeasureJson {
+                name: measured.name.as_str(),
+                title: &measured.title,
+                unit: measured.unit.map(Sym::as_str),
+                before: amount_json(measured.before),
+                after: amount_json(measured.after),
             })
             .collect(),
     })

@@ -58,7 +58,7 @@ pub fn rule_title(rule: &RuleRef) -> String {
 }
 
 /// Every kind of entry with the word that declares it, in the order of the language's reference.
-pub const KINDS: [(Kind, &str); 24] = [
+pub const KINDS: [(Kind, &str); 25] = [
     (Kind::Set, "set"),
     (Kind::Table, "table"),
     (Kind::Attr, "attr"),
@@ -82,6 +82,7 @@ pub const KINDS: [(Kind, &str); 24] = [
     (Kind::Lint, "lint"),
     (Kind::Order, "order"),
     (Kind::Pipeline, "pipeline"),
+    (Kind::Measure, "measure"),
     (Kind::Test, "test"),
 ];
 
