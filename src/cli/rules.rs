@@ -117,7 +117,7 @@ impl Loaded {
         let mut texts = Rules::default();
         for entry in &entries {
             let rule = RuleRef { kind: entry.kind, name: entry.name };
-            texts.add(rule, &entry.path, entry.line, &entry.source);
+            texts.add(rule, &entry.path, entry.line, &entry.source, entry.doc.as_deref());
         }
         let files = sources
             .files

@@ -13,12 +13,10 @@ pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::{Explanation, Table};
 use crate::engine::outcome::{Outcome, PassFailure};
 use crate::engine::{self, Case, CoverageRow, Measured};
-use crate::format::onnx::TYPE_FUNCTION;
 pub use crate::format::save_with_warnings as save;
-use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
+use crate::format::{FormatError, Loaded};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::diagnostic::did_you_mean;
-use crate::lang::eval::Value;
 use crate::lang::syntax::ast::Kind;
 
 /// Rule files in order: path for people, text, and whether it is an overlay.
@@ -176,17 +174,6 @@ pub fn witness(
 /// The engine behind the seam.
 struct Connected(engine::Session);
 
-/// Names of ONNX operators as the rules map them.
-struct Mapping<'a>(&'a engine::Session);
-
-impl OnnxMapping for Mapping<'_> {
-    fn ge_type(&self, domain: &str, op: &str, opset: i64, inputs: usize) -> Option<String> {
-        let inputs = i64::try_from(inputs).unwrap_or(i64::MAX);
-        let args = [Value::text(domain), Value::text(op), Value::Int(opset), Value::Int(inputs)];
-        self.0.call(TYPE_FUNCTION, &args)?.as_str().map(str::to_owned)
-    }
-}
-
 fn complaint(diagnostic: engine::RuleDiagnostic) -> RuleDiagnostic {
     RuleDiagnostic {
         path: diagnostic.places.first().map_or_else(String::new, |(path, _)| path.clone()),
@@ -222,8 +209,7 @@ impl Engine for Connected {
     }
 
     fn load(&self, bytes: &[u8], name: &str) -> Result<Loaded, FormatError> {
-        let mapping = Mapping(&self.0);
-        load(bytes, name, &LoadContext { onnx: Some(&mapping), ..LoadContext::default() })
+        self.0.load(bytes, name)
     }
 
     fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError> {

@@ -1,7 +1,7 @@
 //! Findings, edits and complaints as JSON, one object a line.
 //!
 //! Promise: fields stand in a fixed order; no line depends on another. Every line but those of an edit list has a
-//! `type`: `finding`, `failure`, `complaint`, `summary`; those of explanations `pass`, `anchor`, `node`, `total`.
+//! `type`: `finding`, `failure`, `complaint`, `summary`, `lint`; `test`, `reached`, `tests`; those of explanations `pass`, `anchor`, `node`, `total`.
 //!
 //! # Edit list
 //!
@@ -22,10 +22,11 @@ pub use story::{explanation, table};
 use serde::Serialize;
 
 use super::complaint::{Below, Complaint};
+use super::junit::Tested;
 use super::place::side_index;
 use super::rules::{Rules, kind_word};
 use super::summary::{OpCounts, Summary};
-use crate::engine::Amount;
+use crate::engine::{Amount, CoverageRow};
 use crate::engine::outcome::{AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
 use crate::graph::Sym;
 use crate::lang::Level;
@@ -292,6 +293,65 @@ pub fn lint(complaint: &Complaint, fix: Option<&crate::lang::lint::Fix>) -> Stri
             .collect(),
     });
     line(&LintJson { complaint: ComplaintJson { r#type: "lint", ..complaint_json(complaint) }, fix })
+}
+
+#[derive(Serialize)]
+struct TestJson<'a> {
+    r#type: &'static str,
+    name: &'a str,
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    passed: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failures: Vec<ComplaintJson<'a>>,
+}
+
+/// A test that ran.
+pub fn test(test: &Tested) -> String {
+    line(&TestJson {
+        r#type: "test",
+        name: &test.name,
+        path: &test.path,
+        line: test.line,
+        passed: test.failures.is_empty(),
+        failures: test.failures.iter().map(complaint_json).collect(),
+    })
+}
+
+#[derive(Serialize)]
+struct TestsJson {
+    r#type: &'static str,
+    passed: usize,
+    failed: usize,
+}
+
+/// The closing line of tests.
+pub fn tests(passed: usize, failed: usize) -> String {
+    line(&TestsJson { r#type: "tests", passed, failed })
+}
+
+#[derive(Serialize)]
+struct ReachedJson<'a> {
+    r#type: &'static str,
+    rule: RuleJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<&'a str>,
+    reached: usize,
+}
+
+/// How often tests reached each entry and branch, a line each.
+pub fn coverage(rows: &[CoverageRow]) -> String {
+    let row = |row: &CoverageRow| {
+        let rule = RuleJson {
+            kind: kind_word(row.kind),
+            name: row.name.as_str(),
+            path: Some(&row.path),
+            line: Some(row.line),
+        };
+        line(&ReachedJson { r#type: "reached", rule, branch: row.branch.as_deref(), reached: row.reached })
+    };
+    rows.iter().map(row).collect()
 }
 
 #[derive(Serialize)]

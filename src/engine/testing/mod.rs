@@ -66,8 +66,20 @@ struct Bench<'s> {
 impl Session {
     /// Runs the tests of the files that `wanted` accepts, in the order of files and lines.
     pub fn run_tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestOutcome> {
+        self.run_tests_named(wanted, &|_| true)
+    }
+
+    /// [`Session::run_tests`], and of those only the ones whose title `titled` accepts.
+    pub fn run_tests_named(
+        &self,
+        wanted: &dyn Fn(&str) -> bool,
+        titled: &dyn Fn(Sym) -> bool,
+    ) -> Vec<TestOutcome> {
         let mut outcomes = Vec::new();
         self.each_test(wanted, |bench, line| {
+            if !titled(bench.name) {
+                return;
+            }
             let failures = bench.run().err().unwrap_or_default();
             outcomes.push(TestOutcome { name: bench.name, path: bench.path.to_owned(), line, failures });
         });
