@@ -9,6 +9,7 @@ pub mod outcome;
 
 mod conflicts;
 mod counts;
+mod dirty;
 mod marks;
 mod order;
 mod pairs;
@@ -22,6 +23,7 @@ mod search_tests;
 mod session;
 mod sides;
 mod testing;
+mod trial;
 
 pub use counts::Matched;
 pub use pairs::{Class, PairTable};

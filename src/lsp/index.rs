@@ -208,7 +208,7 @@ pub fn rename(server: &mut Server, params: &RenameParams) -> Result<Option<Works
         let Some((lines, uri)) = server.files.lines(&key).zip(server.files.uri(&key)) else { continue };
         // A place that reads otherwise is written in some other way, such as an escape in a text.
         if lines.text().get(place.clone()) != Some(old) {
-            return Err(format!("`{old}` is written in another way in {key}"));
+            return Err(format!("`{old}` is written in another way in {}", server.files.shown(&key)));
         }
         let edit = TextEdit { range: lines.range(place), new_text: name.to_owned() };
         changes.entry(uri).or_default().push(edit);
@@ -246,5 +246,5 @@ fn taken(server: &Server, meaning: &Meaning, name: &str) -> Option<String> {
     let same = all_items(server).find(|placed| {
         placed.item.declares().is_some_and(|(other, declared)| other == *kind && declared.text == name)
     })?;
-    Some(format!("there is a {} `{name}` already ({})", kind_word(*kind), same.path))
+    Some(format!("there is a {} `{name}` already ({})", kind_word(*kind), server.files.shown(same.path)))
 }

@@ -45,6 +45,14 @@ pub struct Linted {
     pub found: Vec<Finding>,
 }
 
+/// What the client was told of a file.
+struct Told {
+    uri: Uri,
+    /// Of the text that it was told about.
+    version: Option<i32>,
+    diagnostics: Vec<Diagnostic>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     New,
@@ -65,7 +73,7 @@ pub struct Server {
     /// Failures of tests that were run on demand, by file.
     pub failures: BTreeMap<String, Vec<RuleDiagnostic>>,
     /// What the client was told of each file.
-    told: BTreeMap<String, (Uri, Vec<Diagnostic>)>,
+    told: BTreeMap<String, Told>,
     /// The number of the newest edit.
     edit: u64,
     /// The newest edit that has been answered with diagnostics.
@@ -442,21 +450,23 @@ impl Server {
             if self.files.is_shipped(&key) && self.files.opened(&key).is_none() {
                 continue;
             }
-            let before = self.told.get(&key).map(|(_, told)| told);
-            let is_open = self.files.opened(&key).is_some();
-            if before == Some(&diagnostics) || (before.is_none() && diagnostics.is_empty() && !is_open) {
+            let before = self.told.get(&key);
+            let open = self.files.opened(&key);
+            let (is_open, version) = (open.is_some(), open.map(|open| open.version));
+            // A new version is answered even if nothing else is to be said of it.
+            let same = |told: &Told| told.diagnostics == diagnostics && told.version == version;
+            if before.is_some_and(same) || (before.is_none() && diagnostics.is_empty() && !is_open) {
                 continue;
             }
-            let known = self.told.get(&key).map(|(uri, _)| uri.clone());
+            let known = before.map(|told| told.uri.clone());
             let Some(uri) = self.files.uri(&key).or(known) else { continue };
-            let version = self.files.opened(&key).map(|open| open.version);
             let params =
                 PublishDiagnosticsParams { uri: uri.clone(), diagnostics: diagnostics.clone(), version };
             self.out.notify::<notification::PublishDiagnostics>(params);
             if diagnostics.is_empty() && !is_open {
                 self.told.remove(&key);
             } else {
-                self.told.insert(key, (uri, diagnostics));
+                self.told.insert(key, Told { uri, version, diagnostics });
             }
         }
     }

@@ -73,16 +73,23 @@ impl Client {
     /// Sends a request; gives its number.
     pub fn send(&mut self, method: &str, params: Value) -> i64 {
         self.next += 1;
-        self.raw(&Client::framed(&json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params})));
+        self.raw(&Client::framed(
+            &json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params}),
+        ));
         self.next
     }
 
     /// The next message that satisfies a condition; the others are kept as heard.
     pub fn wait(&mut self, wanted: impl Fn(&Value) -> bool) -> Option<Value> {
+        self.wait_for(PATIENCE, wanted)
+    }
+
+    /// [`Client::wait`], for some other time.
+    pub fn wait_for(&mut self, patience: Duration, wanted: impl Fn(&Value) -> bool) -> Option<Value> {
         if let Some(at) = self.heard.iter().position(&wanted) {
             return Some(self.heard.remove(at));
         }
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + patience;
         while let Some(left) = end.checked_duration_since(Instant::now()) {
             let message = self.inbox.recv_timeout(left).ok()?;
             if wanted(&message) {
