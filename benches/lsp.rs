@@ -47,7 +47,9 @@ fn main() {
     let is_told = |message: &Value, version: i64| {
         message["method"] == "textDocument/publishDiagnostics" && message["params"]["version"] == version
     };
-    let is_counted = |message: &Value| message["method"] == "anchorwatch/counted";
+    let is_counted = |message: &Value, version: i64| {
+        message["method"] == "anchorwatch/counted" && message["params"]["documents"][0]["version"] == version
+    };
 
     let mut client = Client::start();
     let start = Instant::now();
@@ -55,7 +57,7 @@ fn main() {
     let document = json!({"uri": uri, "languageId": "anchor", "version": 1, "text": text});
     client.notify("textDocument/didOpen", json!({"textDocument": document}));
     client.wait(|message| is_told(message, 1)).expect("diagnostics");
-    client.wait(is_counted).expect("counts");
+    client.wait(|message| is_counted(message, 1)).expect("counts");
     let cold = start.elapsed();
     println!("first time: {cold:?}");
 
@@ -76,7 +78,7 @@ fn main() {
             client.notify("textDocument/didChange", params);
             client.wait(|message| is_told(message, version)).expect("diagnostics");
             told.push(start.elapsed());
-            client.wait(is_counted).expect("counts");
+            client.wait(|message| is_counted(message, version)).expect("counts");
             counted.push(start.elapsed());
         }
         let part = |time: Duration| cold.as_secs_f64() / time.as_secs_f64();

@@ -203,7 +203,13 @@ impl Script {
         let result = match verb {
             "diagnostics" => return self.diagnostics(rest, expected),
             "counted" => {
-                let counted = self.client.wait(|message| message["method"] == "anchorwatch/counted");
+                let version = self.version;
+                let of_now = |message: &Value| {
+                    let documents = message["params"]["documents"].as_array();
+                    documents.into_iter().flatten().any(|document| document["version"] == version)
+                };
+                let counted =
+                    self.client.wait(|message| message["method"] == "anchorwatch/counted" && of_now(message));
                 return format!("{}\n", counted.expect("counts")["params"]["graphs"]);
             }
             "edit" => {

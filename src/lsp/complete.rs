@@ -231,6 +231,8 @@ pub fn complete(server: &mut Server, params: &CompletionParams) -> Option<Comple
     let text = lines.text();
     let dotted = |c: char| c.is_alphanumeric() || c == '_';
     let start = text.get(..byte)?.trim_end_matches(dotted).len();
+    // The rest of the word that the place is in goes with it.
+    let word_end = byte + text.get(byte..)?.find(|c| !dotted(c)).unwrap_or(text.len() - byte);
     let (item, inside) = region(text, start);
     let head = text.get(item.start..start)?;
     let code: Vec<Token> = tokens(head);
@@ -240,7 +242,7 @@ pub fn complete(server: &mut Server, params: &CompletionParams) -> Option<Comple
         let cut = value?;
         let text = head.get(cut..)?;
         let before = Before { text, tokens: tokens(text) };
-        let here = asked.here(text_item(lines.text(), &item), start - item.start, byte - item.start);
+        let here = asked.here(text_item(lines.text(), &item), start - item.start, word_end - item.start);
         let want = if before.back(0) == "." { Wanted::Member } else { Wanted::Value };
         asked.offer(&want, here.as_ref());
         return Some(asked.done());
@@ -262,7 +264,7 @@ pub fn complete(server: &mut Server, params: &CompletionParams) -> Option<Comple
     let want = if at_margin || !inside { Wanted::Items } else { wanted(kind_of(first), &before) };
     let here = match want {
         Wanted::Value | Wanted::Member => {
-            asked.here(text_item(lines.text(), &item), start - item.start, byte - item.start)
+            asked.here(text_item(lines.text(), &item), start - item.start, word_end - item.start)
         }
         _ => None,
     };

@@ -372,7 +372,10 @@ impl Server {
                     self.ask("workspace/codeLens/refresh", serde_json::Value::Null);
                 }
                 let graphs: Vec<&str> = self.counts.iter().map(|graph| graph.name.as_str()).collect();
-                self.out.notify::<Counted>(json!({"graphs": graphs}));
+                let open = self.files.all_open();
+                let open: Vec<_> =
+                    open.map(|(_, open)| json!({"uri": open.uri, "version": open.version})).collect();
+                self.out.notify::<Counted>(json!({"graphs": graphs, "documents": open}));
             }
             Work::Unreadable(why) => self.show(MessageType::WARNING, why),
         }
@@ -514,7 +517,7 @@ impl Server {
     }
 }
 
-/// Told when the counts of the pinned graphs are new.
+/// Told when the counts of the pinned graphs are new, with the versions of the open documents that they are of.
 enum Counted {}
 
 impl notification::Notification for Counted {
