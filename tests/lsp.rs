@@ -344,7 +344,7 @@ impl Script {
                             let (kind, title) =
                                 (one["kind"].as_str().expect("a kind"), one["title"].as_str());
                             format!("{kind}: {}\n", title.expect("a title"))
-                                + &self.draw_changes(&one["edit"]).replace("\n", "\n  ").trim_end()
+                                + self.draw_changes(&one["edit"]).replace("\n", "\n  ").trim_end()
                                 + "\n"
                         })
                         .collect()
@@ -398,7 +398,7 @@ fn play(file: &Path) {
         }
         let answer = script.run(command, &expected);
         for line in answer.lines() {
-            let _ = writeln!(played, "{}", format!("  {line}"));
+            let _ = writeln!(played, "  {line}");
         }
     }
     assert_eq!(script.client.end(), Some(0), "the server ends in order");

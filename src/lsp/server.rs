@@ -211,6 +211,7 @@ impl Server {
         }))
     }
 
+    /// `None` also for what cannot be read: nobody waits for an answer.
     fn notification(&mut self, notification: Notification) -> Option<End> {
         if notification.method == "exit" {
             return Some(if self.phase == Phase::ShutDown { End::Ordered } else { End::Lost });
@@ -222,26 +223,24 @@ impl Server {
         match method.as_str() {
             "initialized" => self.watch(),
             "textDocument/didOpen" => {
-                let Some(params) = read::<lsp_types::DidOpenTextDocumentParams>(params) else { return None };
+                let params = read::<lsp_types::DidOpenTextDocumentParams>(params)?;
                 let document = params.text_document;
                 let key = self.files.open(document.uri, document.version, &document.text);
                 self.reset_for(&key);
             }
             "textDocument/didChange" => {
-                let Some(params) = read::<lsp_types::DidChangeTextDocumentParams>(params) else {
-                    return None;
-                };
+                let params = read::<lsp_types::DidChangeTextDocumentParams>(params)?;
                 self.change(&params);
             }
             "textDocument/didClose" => {
-                let Some(params) = read::<lsp_types::DidCloseTextDocumentParams>(params) else { return None };
+                let params = read::<lsp_types::DidCloseTextDocumentParams>(params)?;
                 let key = self.files.key(&params.text_document.uri);
                 self.files.close(&key);
                 self.failures.remove(&key);
                 self.reset();
             }
             "textDocument/didSave" => {
-                let Some(params) = read::<lsp_types::DidSaveTextDocumentParams>(params) else { return None };
+                let params = read::<lsp_types::DidSaveTextDocumentParams>(params)?;
                 if role(&self.files.key(&params.text_document.uri)) == Role::Settings {
                     self.reset();
                 }
