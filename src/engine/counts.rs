@@ -97,13 +97,7 @@ impl Session {
                     Side::Output => dense.output_count(),
                 };
                 let count = list.places.len();
-                found.push(Matched {
-                    kind: Kind::Attribute,
-                    name: mark,
-                    count,
-                    of: of as usize,
-                    nodes: false,
-                });
+                found.push(Matched { kind: Kind::Attribute, name: mark, count, of, nodes: false });
             }
         }
         for kind in [Kind::Pass, Kind::Chain, Kind::Lint, Kind::Fn] {

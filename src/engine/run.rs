@@ -295,6 +295,8 @@ impl<'db> Engine<'db> {
             return machine.run(entry, block, &[Value::Graph(machine.root())]).map(|_| ());
         };
         for node in self.nodes(machine, entry, subject, only)? {
+            // A pass over a large graph must not make an edit of the rules wait.
+            self.db.unwind_if_revision_cancelled();
             let frame = [Value::Graph(machine.root()), Value::Node(node)];
             let holds = self.applies(machine, entry, subject, &frame)?;
             if let Some(watch) = machine.watch() {

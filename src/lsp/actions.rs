@@ -107,16 +107,13 @@ pub fn actions(server: &mut Server, params: &CodeActionParams) -> Option<Vec<Cod
                 continue;
             };
             let place = bytes(span);
-            let Some(fix) =
-                finding.fix.as_ref().filter(|_| place.start <= asked.end && asked.start <= place.end)
-            else {
-                continue;
-            };
             let told = params.context.diagnostics.iter().filter(|told| {
                 told.code == Some(NumberOrString::String(finding.diagnostic.code.to_owned()))
                     && told.range == lines.range(place.clone())
             });
-            let told = told.cloned().collect();
+            let told: Vec<Diagnostic> = told.cloned().collect();
+            let is_near = !told.is_empty() || place.start <= asked.end && asked.start <= place.end;
+            let Some(fix) = finding.fix.as_ref().filter(|_| is_near) else { continue };
             found.push(target.action(fix.title.clone(), CodeActionKind::QUICKFIX, target.edits(fix), told));
         }
     }

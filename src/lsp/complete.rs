@@ -231,15 +231,18 @@ pub fn complete(server: &mut Server, params: &CompletionParams) -> Option<Comple
     let text = lines.text();
     let dotted = |c: char| c.is_alphanumeric() || c == '_';
     let start = text.get(..byte)?.trim_end_matches(dotted).len();
+    // The rest of the word that the place is in goes with it.
+    let word_end = byte + text.get(byte..)?.find(|c| !dotted(c)).unwrap_or(text.len() - byte);
     let (item, inside) = region(text, start);
     let head = text.get(item.start..start)?;
     let code: Vec<Token> = tokens(head);
     let mut asked = Asked { server, lines: &lines, place: start..byte, found: BTreeMap::new() };
-    if let Some(cut) = inside_text(head, &code) {
+    if let Some(value) = inside_text(head, &code) {
         // A value that a text inserts; in a plain string nothing is known.
+        let cut = value?;
         let text = head.get(cut..)?;
         let before = Before { text, tokens: tokens(text) };
-        let here = asked.here(text_item(lines.text(), &item), start - item.start, byte - item.start);
+        let here = asked.here(text_item(lines.text(), &item), start - item.start, word_end - item.start);
         let want = if before.back(0) == "." { Wanted::Member } else { Wanted::Value };
         asked.offer(&want, here.as_ref());
         return Some(asked.done());
@@ -261,7 +264,7 @@ pub fn complete(server: &mut Server, params: &CompletionParams) -> Option<Comple
     let want = if at_margin || !inside { Wanted::Items } else { wanted(kind_of(first), &before) };
     let here = match want {
         Wanted::Value | Wanted::Member => {
-            asked.here(text_item(lines.text(), &item), start - item.start, byte - item.start)
+            asked.here(text_item(lines.text(), &item), start - item.start, word_end - item.start)
         }
         _ => None,
     };
@@ -284,8 +287,8 @@ fn region(text: &str, byte: usize) -> (Range<usize>, bool) {
     }
 }
 
-/// Inside an open string: where the value that it inserts begins, or its end if it inserts none.
-fn inside_text(head: &str, code: &[Token]) -> Option<usize> {
+/// Inside an open string: where the value that is inserted here begins, if one is.
+fn inside_text(head: &str, code: &[Token]) -> Option<Option<usize>> {
     let last = code.last().filter(|last| matches!(last.kind, TokenKind::Text { closed: false }))?;
     let (start, end) = (last.span.start as usize, last.span.end as usize);
     if end < head.len() && head.get(end..).is_some_and(|rest| rest.contains('\n')) {
@@ -293,7 +296,7 @@ fn inside_text(head: &str, code: &[Token]) -> Option<usize> {
     }
     let inner = head.get(start..)?;
     let open = inner.rfind('{').filter(|at| !inner[*at..].contains('}'));
-    Some(open.map_or(head.len(), |at| start + at + 1))
+    Some(open.map(|at| start + at + 1))
 }
 
 /// One question and what has been found.
@@ -368,13 +371,11 @@ impl Asked<'_> {
     fn entries(&mut self, order: u8, kinds: &[Kind]) {
         let server = self.server;
         for placed in all_items(server) {
-            let Some(item) = placed.item.item.as_ref().filter(|item| kinds.contains(&item.kind)) else {
+            // A broken item still has its name.
+            let Some((kind, name)) = placed.item.declares().filter(|(kind, _)| kinds.contains(kind)) else {
                 continue;
             };
-            if item.name.text.is_empty() {
-                continue;
-            }
-            let kind = match item.kind {
+            let symbol = match kind {
                 Kind::Fn | Kind::Walk | Kind::Matrix | Kind::Action => CompletionItemKind::FUNCTION,
                 Kind::Attr | Kind::Note => CompletionItemKind::PROPERTY,
                 Kind::Enum => CompletionItemKind::ENUM,
@@ -382,11 +383,13 @@ impl Asked<'_> {
                 Kind::Option => CompletionItemKind::CONSTANT,
                 _ => CompletionItemKind::REFERENCE,
             };
-            let doc = match &item.data {
-                ItemData::Attribute { doc: Some(doc), .. } => Some(doc.clone()),
-                _ => item.doc.clone(),
+            let item = placed.item.item.as_ref();
+            let doc = match item.map(|item| &item.data) {
+                Some(ItemData::Attribute { doc: Some(doc), .. }) => Some(doc.clone()),
+                _ => item.and_then(|item| item.doc.clone()),
             };
-            self.add(order, item.name.text.as_str(), kind, signature(item), doc);
+            let detail = item.map_or_else(|| format!("{} {}", kind_word(kind), name.text), signature);
+            self.add(order, name.text.as_str(), symbol, detail, doc);
         }
     }
 

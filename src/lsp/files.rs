@@ -214,6 +214,13 @@ impl Files {
         Some(lines)
     }
 
+    /// What a person calls a file.
+    pub fn shown<'k>(&self, key: &'k str) -> &'k str {
+        let root = self.root.as_ref().and_then(|root| root.to_str());
+        let inside = root.and_then(|root| key.strip_prefix(root));
+        inside.map_or(key, |inside| inside.trim_start_matches(std::path::MAIN_SEPARATOR))
+    }
+
     /// Whether a rule file is part of the program: it can be read, and not changed.
     pub fn is_shipped(&self, key: &str) -> bool {
         self.shipped && self.disk.iter().any(|(known, _, overlay)| known == key && !overlay)

@@ -103,7 +103,7 @@ fn of_item(server: &Server, item: &Item, uri: &str) -> Vec<(String, &'static str
             let fires = server.fires(item.kind, name);
             fires.map(|(graph, n)| tell(format!("fires {} on {graph}", count(n, "time")))).collect()
         }
-        Kind::Pass | Kind::Chain | Kind::Action => {
+        Kind::Pass | Kind::Chain => {
             let ran = server.counts.iter().filter(|graph| graph.ran);
             let edits = ran.map(|graph| (graph.edits.get(name.as_str()).copied().unwrap_or(0), &graph.name));
             edits.map(|(n, graph)| tell(format!("{} on {graph}", count(n, "edit")))).collect()

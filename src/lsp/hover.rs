@@ -85,7 +85,7 @@ fn entry(server: &Server, word: &Word<'_>, kind: Kind, name: Sym) -> String {
         if let Some(section) = section {
             let _ = writeln!(text, "\nspecification: {section}");
         }
-        let _ = writeln!(text, "\n_{}_", placed.path);
+        let _ = writeln!(text, "\n_{}_", server.files.shown(placed.path));
     }
     for (graph, told) in matched(server, kind, name) {
         let _ = writeln!(text, "\nholds for {told} of {graph}");

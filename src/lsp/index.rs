@@ -21,6 +21,9 @@ use crate::lang::syntax::ParsedItem;
 use crate::lang::syntax::ast::{Kind, Span};
 use crate::report::rules::kind_word;
 
+/// Where a meaning stands: file, bytes, whether it is declared there.
+pub type Found = (String, Range<usize>, bool);
+
 /// An item of a file.
 pub struct Placed<'s> {
     pub file: RuleFile,
@@ -86,7 +89,7 @@ pub fn word_at<'s>(server: &'s Server, key: &str, byte: usize) -> Option<Word<'s
 }
 
 /// Where a meaning stands: file, bytes, whether it is declared there. Locals stand in their item only.
-pub fn places(server: &Server, word: &Word<'_>) -> Vec<(String, Range<usize>, bool)> {
+pub fn places(server: &Server, word: &Word<'_>) -> Vec<Found> {
     let wanted = &word.sight.meaning;
     let is_local = matches!(wanted, Meaning::Local { .. });
     let mut found = Vec::new();
@@ -118,10 +121,7 @@ pub fn at(server: &mut Server, uri: &Uri, position: Position) -> Option<(String,
     Some((key, lines, byte))
 }
 
-fn found_at(
-    server: &mut Server,
-    params: &TextDocumentPositionParams,
-) -> Option<(Meaning, Vec<(String, Range<usize>, bool)>)> {
+fn found_at(server: &mut Server, params: &TextDocumentPositionParams) -> Option<(Meaning, Vec<Found>)> {
     let (key, _, byte) = at(server, &params.text_document.uri, params.position)?;
     let word = word_at(server, &key, byte)?;
     let places = places(server, &word);
@@ -208,7 +208,7 @@ pub fn rename(server: &mut Server, params: &RenameParams) -> Result<Option<Works
         let Some((lines, uri)) = server.files.lines(&key).zip(server.files.uri(&key)) else { continue };
         // A place that reads otherwise is written in some other way, such as an escape in a text.
         if lines.text().get(place.clone()) != Some(old) {
-            return Err(format!("`{old}` is written in another way in {key}"));
+            return Err(format!("`{old}` is written in another way in {}", server.files.shown(&key)));
         }
         let edit = TextEdit { range: lines.range(place), new_text: name.to_owned() };
         changes.entry(uri).or_default().push(edit);
@@ -246,5 +246,5 @@ fn taken(server: &Server, meaning: &Meaning, name: &str) -> Option<String> {
     let same = all_items(server).find(|placed| {
         placed.item.declares().is_some_and(|(other, declared)| other == *kind && declared.text == name)
     })?;
-    Some(format!("there is a {} `{name}` already ({})", kind_word(*kind), same.path))
+    Some(format!("there is a {} `{name}` already ({})", kind_word(*kind), server.files.shown(same.path)))
 }

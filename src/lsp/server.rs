@@ -45,6 +45,14 @@ pub struct Linted {
     pub found: Vec<Finding>,
 }
 
+/// What the client was told of a file.
+struct Told {
+    uri: Uri,
+    /// Of the text that it was told about.
+    version: Option<i32>,
+    diagnostics: Vec<Diagnostic>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     New,
@@ -65,7 +73,7 @@ pub struct Server {
     /// Failures of tests that were run on demand, by file.
     pub failures: BTreeMap<String, Vec<RuleDiagnostic>>,
     /// What the client was told of each file.
-    told: BTreeMap<String, (Uri, Vec<Diagnostic>)>,
+    told: BTreeMap<String, Told>,
     /// The number of the newest edit.
     edit: u64,
     /// The newest edit that has been answered with diagnostics.
@@ -203,6 +211,7 @@ impl Server {
         }))
     }
 
+    /// `None` also for what cannot be read: nobody waits for an answer.
     fn notification(&mut self, notification: Notification) -> Option<End> {
         if notification.method == "exit" {
             return Some(if self.phase == Phase::ShutDown { End::Ordered } else { End::Lost });
@@ -214,26 +223,24 @@ impl Server {
         match method.as_str() {
             "initialized" => self.watch(),
             "textDocument/didOpen" => {
-                let Some(params) = read::<lsp_types::DidOpenTextDocumentParams>(params) else { return None };
+                let params = read::<lsp_types::DidOpenTextDocumentParams>(params)?;
                 let document = params.text_document;
                 let key = self.files.open(document.uri, document.version, &document.text);
                 self.reset_for(&key);
             }
             "textDocument/didChange" => {
-                let Some(params) = read::<lsp_types::DidChangeTextDocumentParams>(params) else {
-                    return None;
-                };
+                let params = read::<lsp_types::DidChangeTextDocumentParams>(params)?;
                 self.change(&params);
             }
             "textDocument/didClose" => {
-                let Some(params) = read::<lsp_types::DidCloseTextDocumentParams>(params) else { return None };
+                let params = read::<lsp_types::DidCloseTextDocumentParams>(params)?;
                 let key = self.files.key(&params.text_document.uri);
                 self.files.close(&key);
                 self.failures.remove(&key);
                 self.reset();
             }
             "textDocument/didSave" => {
-                let Some(params) = read::<lsp_types::DidSaveTextDocumentParams>(params) else { return None };
+                let params = read::<lsp_types::DidSaveTextDocumentParams>(params)?;
                 if role(&self.files.key(&params.text_document.uri)) == Role::Settings {
                     self.reset();
                 }
@@ -364,7 +371,10 @@ impl Server {
                     self.ask("workspace/codeLens/refresh", serde_json::Value::Null);
                 }
                 let graphs: Vec<&str> = self.counts.iter().map(|graph| graph.name.as_str()).collect();
-                self.out.notify::<Counted>(json!({"graphs": graphs}));
+                let open = self.files.all_open();
+                let open: Vec<_> =
+                    open.map(|(_, open)| json!({"uri": open.uri, "version": open.version})).collect();
+                self.out.notify::<Counted>(json!({"graphs": graphs, "documents": open}));
             }
             Work::Unreadable(why) => self.show(MessageType::WARNING, why),
         }
@@ -442,21 +452,23 @@ impl Server {
             if self.files.is_shipped(&key) && self.files.opened(&key).is_none() {
                 continue;
             }
-            let before = self.told.get(&key).map(|(_, told)| told);
-            let is_open = self.files.opened(&key).is_some();
-            if before == Some(&diagnostics) || (before.is_none() && diagnostics.is_empty() && !is_open) {
+            let before = self.told.get(&key);
+            let open = self.files.opened(&key);
+            let (is_open, version) = (open.is_some(), open.map(|open| open.version));
+            // A new version is answered even if nothing else is to be said of it.
+            let same = |told: &Told| told.diagnostics == diagnostics && told.version == version;
+            if before.is_some_and(same) || (before.is_none() && diagnostics.is_empty() && !is_open) {
                 continue;
             }
-            let known = self.told.get(&key).map(|(uri, _)| uri.clone());
+            let known = before.map(|told| told.uri.clone());
             let Some(uri) = self.files.uri(&key).or(known) else { continue };
-            let version = self.files.opened(&key).map(|open| open.version);
             let params =
                 PublishDiagnosticsParams { uri: uri.clone(), diagnostics: diagnostics.clone(), version };
             self.out.notify::<notification::PublishDiagnostics>(params);
             if diagnostics.is_empty() && !is_open {
                 self.told.remove(&key);
             } else {
-                self.told.insert(key, (uri, diagnostics));
+                self.told.insert(key, Told { uri, version, diagnostics });
             }
         }
     }
@@ -504,7 +516,7 @@ impl Server {
     }
 }
 
-/// Told when the counts of the pinned graphs are new.
+/// Told when the counts of the pinned graphs are new, with the versions of the open documents that they are of.
 enum Counted {}
 
 impl notification::Notification for Counted {

@@ -4,7 +4,7 @@
 //! edit ends its work by unwinding it. Of several jobs only the newest is done.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::SystemTime;
@@ -179,7 +179,7 @@ impl Counter {
     }
 }
 
-fn counts(session: &Session, path: &PathBuf, graph: &Pinned, passes: &[Sym]) -> GraphCounts {
+fn counts(session: &Session, path: &Path, graph: &Pinned, passes: &[Sym]) -> GraphCounts {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut counts = GraphCounts {
         name,

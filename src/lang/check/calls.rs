@@ -12,6 +12,9 @@ use crate::lang::syntax::ast::{self, Kind, Name, Span};
 
 impl Cx<'_> {
     pub fn call(&mut self, name: Name, args: &[ast::Expr], span: Span) -> (ExprId, Ty) {
+        if self.is_here(name.text, None, None) {
+            return self.rest(args, span);
+        }
         if self.scope.has(Kind::Fn, name.text) {
             return self.call_fn(name, None, args, span);
         }
