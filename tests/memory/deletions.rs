@@ -51,7 +51,9 @@ enum Look {
     /// What comes of it is the same.
     Same,
     /// It is another graph, with fewer copies or not, and nothing goes wrong.
-    Harmless { fewer: bool },
+    Harmless {
+        fewer: bool,
+    },
     Noticed,
 }
 
@@ -335,7 +337,6 @@ fn each<T: Send>(look: impl Fn(&Bench, &Deletion, usize) -> T + Sync) -> Vec<(De
         }
     };
     let hands = std::thread::available_parallelism().map_or(1, usize::from);
-    let hands = std::env::var("HANDS").ok().and_then(|hands| hands.parse().ok()).unwrap_or(hands);
     let mut found: Vec<(usize, T)> = std::thread::scope(|scope| {
         let hands: Vec<_> = (0..hands).map(|_| scope.spawn(work)).collect();
         hands.into_iter().flat_map(|hand| hand.join().expect("no panic")).collect()
@@ -393,18 +394,18 @@ fn write_table() -> Vec<String> {
             return deletion.step.then(|| (false, REFUSED.to_owned()));
         }
         // What nobody noticed is looked at again only if all is.
-        let settled =
-            known.is_some_and(|(_, noticed, reason)| !noticed && !reason.is_empty()) && !everything;
+        let settled = known.is_some_and(|(_, noticed, reason)| !noticed && !reason.is_empty()) && !everything;
         let mut order: Vec<&Witness> = if settled { Vec::new() } else { witnesses.iter().collect() };
         // Who noticed before comes first.
         order.sort_by_key(|witness| !known.is_some_and(|(_, _, said)| *said == witness.name));
         let (mut other, mut fewer) = (0, 0);
-        let one = order.into_iter().filter(|witness| Bench::concerns(witness, &deletion.change)).find(|witness| {
-            let look = bench.look(witness, &deletion.change);
-            other += usize::from(matches!(look, Look::Harmless { .. }));
-            fewer += usize::from(look == Look::Harmless { fewer: true });
-            look == Look::Noticed
-        });
+        let one =
+            order.into_iter().filter(|witness| Bench::concerns(witness, &deletion.change)).find(|witness| {
+                let look = bench.look(witness, &deletion.change);
+                other += usize::from(matches!(look, Look::Harmless { .. }));
+                fewer += usize::from(look == Look::Harmless { fewer: true });
+                look == Look::Noticed
+            });
         let reason = || known.filter(|(_, noticed, _)| !noticed).map_or("", |(.., reason)| reason).to_owned();
         let row = one.map_or_else(|| (false, reason()), |one| (true, format!("noticed by {}", one.name)));
         // To judge the reason by.
@@ -419,7 +420,8 @@ fn write_table() -> Vec<String> {
     };
     let text = format!(
         "# Deletions\n\nWhich graph goes wrong when one entry of the rules is taken out. Kept true by `tests/memory/deletions.rs`.\n\n\
-         ## That no graph notices\n\nWhat the machine cannot see, or what else protects the same value.\n\n\
+         ## That no graph notices\n\nWhat was measured (does any graph come out otherwise, any with fewer copies?), and why nothing is wrong with it, \
+         as the rules are read.\n\n\
          | entry | why |\n| --- | --- |\n{}\n## That are noticed\n\n| entry | |\n| --- | --- |\n{}",
         rows(false),
         rows(true)
