@@ -78,7 +78,7 @@ fn keeps_values(palette: Palette, steps: &[&str]) {
         );
         Ok(())
     };
-    if let Err(found) = runner(400 * generous(), 0).run(&sketches(palette), property) {
+    if let Err(found) = runner(200 * generous(), 0).run(&sketches(palette), property) {
         panic!("{found}");
     }
     let (seen, definite, excused) = (seen.get(), definite.get(), excused.get());

@@ -33,7 +33,8 @@ fn larger_graphs_stay_without_cycles() {
 /// A reader that waits for the assign, through another node, and two that wait for each other's.
 #[test]
 fn readers_that_wait_for_an_assign_are_not_put_before_it() {
-    let through = "v: Variable\nd: Data\nc: ReadVariableOp(v)\nw: Assign(ref=v, value=d) ^c -> ref: float32[1]
+    let through =
+        "v: Variable\nd: Data\nc: ReadVariableOp(v)\nw: Assign(ref=v, value=d) ^c -> ref: float32[1]
         m: Relu(w)\nr: Add(c, m)\nno: NetOutput(r)";
     let crossed = "v: Variable\nu: Variable\nd: Data\nc: ReadVariableOp(v)
         w1: Assign(ref=v, value=d) ^c -> ref: float32[1]\nw2: Assign(ref=v, value=d) ^c -> ref: float32[1]

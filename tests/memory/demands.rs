@@ -88,7 +88,7 @@ fn demands(graph: &Snapshot, node: NodeId, index: u32, read: bool) -> Vec<Demand
         .attr(Sym::new("_ge_attr_op_kernel_lib_name"))
         .and_then(|value| value.as_str().map(str::to_owned));
     if is(graph, node, &["StreamSwitch", "LabelSwitchByIndex"])
-        || library.as_deref() == Some("ops_kernel_info_hccl")
+        || matches!(library.as_deref(), Some("ops_kernel_info_hccl" | "DNN_VM_CUSTOM_OP_STORE"))
     {
         all.push(Demand::Stubborn(node, name.clone()));
     }

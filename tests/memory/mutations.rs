@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use anchorwatch::engine::RuleSources;
 use anchorwatch::lang::syntax::ast::{
-    BinaryOp, Block, ChainStep, CheckerAction, CheckerForm, Expr, ExprKind, Item, ItemData, Kind, Name, Statement,
-    StatementKind,
+    BinaryOp, Block, ChainStep, CheckerAction, CheckerForm, Expr, ExprKind, Item, ItemData, Kind, Name,
+    Statement, StatementKind,
 };
 use anchorwatch::lang::syntax::{parse_file, print, print_block, print_expr, print_item};
 

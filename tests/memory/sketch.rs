@@ -85,7 +85,8 @@ impl Draw<'_> {
     fn pick(&mut self, pool: &mut Pool, depth: usize) -> String {
         if pool.outputs.is_empty() {
             let name = self.name();
-            self.line(depth, &format!("{name}: Variable"));
+            let source = if self.palette.constants { "Const" } else { "Variable" };
+            self.line(depth, &format!("{name}: {source}"));
             pool.outputs.push(name);
         }
         let number = self.below(1000);
