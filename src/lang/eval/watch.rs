@@ -4,6 +4,7 @@
 //! asked of a machine on the side ([`Machine::aside`]) leaves no trace in the run.
 
 use super::code::Code;
+use super::program::Linked;
 use super::{EntryId, Failure, Machine, Value};
 use crate::graph::NodeId;
 use crate::lang::hir::{ChainStep, ExprId, Local, Statement};
@@ -61,6 +62,18 @@ impl<'a> Machine<'a> {
         self.watch
     }
 
+    /// The code of an item: as it was written if somebody looks on, else simplified.
+    #[inline]
+    pub(super) fn code(&self, linked: &'a Linked) -> &'a Code {
+        if self.is_observed() { &linked.code } else { &linked.plain }
+    }
+
+    /// Whether somebody wants to know how results come about.
+    #[inline]
+    pub(super) fn is_observed(&self) -> bool {
+        self.trace.is_some() || self.tally.is_some() || self.watch.is_some()
+    }
+
     /// The locals of a frame as they are now.
     pub fn frame_at(&self, spot: Spot) -> Vec<Value> {
         let end = (spot.base + spot.locals as usize).min(self.stack.len());
@@ -85,7 +98,7 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn spot(code: &Code, base: usize) -> Spot {
-        Spot { entry: code.entry, base, locals: code.locals }
+        Spot { entry: code.entry, base, locals: code.declared }
     }
 
     /// Does something under the eyes of whoever watches.
