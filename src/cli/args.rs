@@ -188,10 +188,31 @@ pub struct TestArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Tell which entries and branches no test reached
-    #[arg(long)]
+    #[arg(long, conflicts_with = "mutate")]
     pub coverage: bool,
     #[command(flatten)]
+    pub mutation: MutateArgs,
+    #[command(flatten)]
     pub rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct MutateArgs {
+    /// Change the rules in small ways, one at a time, and tell which changes no test notices; with `=N` a sample of N
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
+    pub mutate: Option<Option<usize>>,
+    /// Change only these: names of entries, or paths of rule files; `*` stands for any text
+    #[arg(long, value_name = "PATTERN", requires = "mutate")]
+    pub only: Vec<String>,
+    /// Which sample
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "mutate")]
+    pub seed: u64,
+    /// Threads, each with the rules and tests in memory
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "mutate")]
+    pub jobs: usize,
+    /// Form of what is told of mutants
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM", requires = "mutate")]
+    pub format: OutputFormat,
 }
 
 #[derive(Debug, Args)]

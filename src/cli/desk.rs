@@ -129,6 +129,19 @@ impl<'d, 'io> Desk<'d, 'io> {
         UNUSABLE
     }
 
+    /// A bar of things of which several threads do one after the other; shown on a terminal.
+    pub fn progress(&self, things: &str) -> Progress {
+        if !self.io.stderr_terminal || self.is_json() {
+            return Progress(None);
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template(&format!("{{spinner}} {{pos}}/{{len}} {things}  {{elapsed}}")) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(std::time::Duration::from_millis(200));
+        Progress(Some(bar))
+    }
+
     /// Shows a bar of `steps` on a terminal, if the work is long.
     pub fn start_progress(&mut self, steps: usize, is_long: bool) {
         if !is_long || !self.io.stderr_terminal || self.is_json() {
@@ -152,6 +165,23 @@ impl<'d, 'io> Desk<'d, 'io> {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// A bar that threads share.
+pub struct Progress(Option<ProgressBar>);
+
+impl Progress {
+    pub fn start(&self, steps: usize) {
+        self.0.iter().for_each(|bar| bar.set_length(steps as u64));
+    }
+
+    pub fn advance(&self) {
+        self.0.iter().for_each(|bar| bar.inc(1));
+    }
+
+    pub fn end(&self) {
+        self.0.iter().for_each(ProgressBar::finish_and_clear);
     }
 }
 

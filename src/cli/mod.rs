@@ -5,7 +5,7 @@
 //! This room knows no rule: names of passes and options come from the rules it is given.
 //!
 //! The road: [`args`] reads the words, [`rules`] loads rules and options, [`input`] and [`output`] move files,
-//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`], [`fmt`], [`lint`] do the commands through [`session`].
+//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`] and [`mutate`], [`fmt`], [`lint`] do the commands through [`session`].
 
 mod args;
 mod audit;
@@ -17,6 +17,7 @@ mod git;
 mod input;
 mod inspect;
 mod lint;
+mod mutate;
 mod output;
 mod rules;
 mod run;

@@ -13,6 +13,7 @@ pub mod diff;
 pub mod explain;
 pub mod human;
 pub mod json;
+pub mod mutation;
 pub mod place;
 pub mod rules;
 pub mod source;
