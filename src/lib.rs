@@ -3,7 +3,8 @@
 //! The rooms, from the ground up; a room imports only from those before it:
 //! `graph` (persistent snapshots and their analyses), `format` (files in and out),
 //! `lang` (the rule language), `db` (incremental queries), `engine` (passes and
-//! verdicts), `audit` (what a rule set says, read by no graph), `report` (what a person reads), `cli`.
+//! verdicts), `audit` (what a rule set says, read by no graph), `report` (what a person reads), `workspace` (the settings
+//! beside rule files), `cli`.
 
 pub mod audit;
 pub mod cli;
@@ -13,3 +14,4 @@ pub mod format;
 pub mod graph;
 pub mod lang;
 pub mod report;
+pub mod workspace;

@@ -3,7 +3,7 @@
 //! Promise: files with syntax errors are told and not linted; `--fix` writes whole files or none.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{LintArgs, OutputFormat};
@@ -19,10 +19,7 @@ use crate::lang::{Level, Place, lint as lints};
 use crate::report::complaint::{Excerpt, Mark};
 use crate::report::human::rule_diagnostic;
 use crate::report::{Complaint, Source, json};
-
-/// Beside the rule files, or in a directory above.
-const SETTINGS: &str = "anchorwatch.toml";
-const SETTINGS_LIMIT: u64 = 1 << 20;
+use crate::workspace::{SIZE_LIMIT, Workspace, find};
 
 /// A rule file, its settings, and whether it is linted or only there for what it declares.
 struct File {
@@ -114,19 +111,18 @@ fn files(args: &LintArgs) -> Result<Vec<File>, Stop> {
 
 /// The settings for a rule file: of the nearest directory above it that has some.
 fn settings(rule_file: &Path) -> Result<Settings, Complaint> {
-    let absolute = std::path::absolute(rule_file).unwrap_or_else(|_| rule_file.to_owned());
-    for folder in absolute.ancestors().skip(1) {
-        let path = folder.join(SETTINGS);
-        if !path.is_file() {
-            continue;
-        }
-        let here = std::env::current_dir().unwrap_or_default();
-        let shown = path.strip_prefix(here).unwrap_or(&path).display().to_string();
-        let bytes = read_file(&path, SETTINGS_LIMIT).map_err(|error| unreadable(&shown, &error))?;
-        let text = text_of(bytes, &shown)?;
-        return Settings::read(&text).map_err(|errors| settings_complaint(&errors, &shown, &text));
-    }
-    Ok(Settings::default())
+    Ok(workspace(rule_file)?.map_or_else(Settings::default, |(_, workspace)| workspace.lints))
+}
+
+/// The settings file of the nearest directory above a path, with that directory.
+pub(super) fn workspace(path: &Path) -> Result<Option<(PathBuf, Workspace)>, Complaint> {
+    let Some(path) = find(path) else { return Ok(None) };
+    let here = std::env::current_dir().unwrap_or_default();
+    let shown = path.strip_prefix(here).unwrap_or(&path).display().to_string();
+    let bytes = read_file(&path, SIZE_LIMIT).map_err(|error| unreadable(&shown, &error))?;
+    let text = text_of(bytes, &shown)?;
+    let workspace = Workspace::read(&text).map_err(|errors| settings_complaint(&errors, &shown, &text))?;
+    Ok(Some((path.parent().map(Path::to_owned).unwrap_or_default(), workspace)))
 }
 
 /// The first mistake of a settings file.

@@ -34,14 +34,18 @@ impl Settings {
     /// # Errors
     /// All mistakes, if there is one: text that is no TOML, unknown names and levels.
     pub fn read(text: &str) -> Result<Settings, Vec<SettingsError>> {
+        Settings::of(table(text)?.get_ref())
+    }
+
+    /// The settings in the tables of `anchorwatch.toml`.
+    ///
+    /// # Errors
+    /// All mistakes, if there is one: unknown names and levels.
+    pub fn of(table: &toml::de::DeTable<'_>) -> Result<Settings, Vec<SettingsError>> {
         let span = |range: std::ops::Range<usize>| scan::span(range.start, range.end);
-        let table = toml::de::DeTable::parse(text).map_err(|error| {
-            let message = format!("the settings are not understood: {}", error.message());
-            vec![SettingsError { message, help: None, span: span(error.span().unwrap_or(0..0)) }]
-        })?;
         let mut settings = Settings::default();
         let mut errors = Vec::new();
-        let Some(lints) = table.get_ref().get("lints") else { return Ok(settings) };
+        let Some(lints) = table.get("lints") else { return Ok(settings) };
         let Some(lints) = lints.get_ref().as_table() else {
             let message = "`lints` is a table of levels".to_owned();
             let help =
@@ -75,6 +79,18 @@ impl Settings {
     pub fn level(&self, lint: &Lint) -> Setting {
         self.levels.get(lint.code).copied().unwrap_or(lint.level)
     }
+}
+
+/// The tables of a settings file.
+///
+/// # Errors
+/// The text is no TOML.
+pub fn table(text: &str) -> Result<toml::Spanned<toml::de::DeTable<'_>>, Vec<SettingsError>> {
+    toml::de::DeTable::parse(text).map_err(|error| {
+        let message = format!("the settings are not understood: {}", error.message());
+        let place = error.span().unwrap_or(0..0);
+        vec![SettingsError { message, help: None, span: scan::span(place.start, place.end) }]
+    })
 }
 
 fn unknown(name: &str) -> String {

@@ -13,7 +13,7 @@ mod names;
 
 use pest::Parser;
 
-pub use allow::{Settings, SettingsError};
+pub use allow::{Settings, SettingsError, table};
 
 use self::names::Names;
 use super::diagnostic::{Diagnostic, Label, Level, Place};
