@@ -46,6 +46,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run the tests of the rules
     Test(TestArgs),
+    /// Check rules, tests and pinned graphs on every save, and print what changed
+    Watch(WatchArgs),
     /// Bring rule files into their one form
     Fmt(FmtArgs),
     /// Point out what is allowed in rules and still most likely a slip
@@ -192,6 +194,21 @@ pub struct TestArgs {
     pub coverage: bool,
     #[command(flatten)]
     pub mutation: MutateArgs,
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Rule files with tests, which are added to the rules, or directories of them
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Run on these graphs, too, and tell which verdicts come and go; also those of `anchorwatch.toml`
+    #[arg(long, value_name = "GRAPH", num_args = 1..)]
+    pub graphs: Vec<PathBuf>,
+    /// Run these passes or pipelines on them instead of the whole pipeline
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub passes: Vec<String>,
     #[command(flatten)]
     pub rules: RuleArgs,
 }

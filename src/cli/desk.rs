@@ -111,6 +111,11 @@ impl<'d, 'io> Desk<'d, 'io> {
         write(self.io.stderr, text.as_bytes(), self.bar.as_ref())
     }
 
+    /// Hands on what was written so far.
+    pub fn flush(&mut self) -> Result<(), Stop> {
+        self.io.stdout.flush().map_err(stop_of)
+    }
+
     pub fn finish(&mut self) -> Result<(), Stop> {
         self.end_progress();
         self.io.stdout.flush().and_then(|()| self.io.stderr.flush()).map_err(stop_of)
@@ -135,7 +140,9 @@ impl<'d, 'io> Desk<'d, 'io> {
             return Progress(None);
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template(&format!("{{spinner}} {{pos}}/{{len}} {things}  {{elapsed}}")) {
+        if let Ok(style) =
+            ProgressStyle::with_template(&format!("{{spinner}} {{pos}}/{{len}} {things}  {{elapsed}}"))
+        {
             bar.set_style(style);
         }
         bar.enable_steady_tick(std::time::Duration::from_millis(200));

@@ -5,7 +5,7 @@
 //! This room knows no rule: names of passes and options come from the rules it is given.
 //!
 //! The road: [`args`] reads the words, [`rules`] loads rules and options, [`input`] and [`output`] move files,
-//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`] and [`mutate`], [`fmt`], [`lint`] do the commands through [`session`].
+//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`] and [`mutate`], [`fmt`], [`lint`], [`watch`] do the commands through [`session`].
 
 mod args;
 mod audit;
@@ -25,6 +25,7 @@ pub mod session;
 #[cfg(test)]
 mod testing;
 mod tests;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -92,6 +93,7 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
         Command::Symbols(args) => inspect::symbols(&args, desk, connect),
         Command::Explain(args) => inspect::explain(&args, desk, connect),
         Command::Test(args) => tests::test(&args, desk, connect),
+        Command::Watch(args) => watch::watch(&args, desk, connect),
         Command::Fmt(args) => fmt::fmt(&args, desk),
         Command::Lint(args) => lint::lint(&args, desk),
         Command::Audit(args) => audit::audit(&args, desk, connect),

@@ -7,9 +7,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::audit::diff::Difference;
-use crate::audit::witness::{Found, GraphChange, Trial};
-pub use crate::audit::mutate::{Measured, Tests};
 use crate::audit::mutate::Bench;
+pub use crate::audit::mutate::{Measured, Tests};
+use crate::audit::witness::{Found, GraphChange, Trial};
 use crate::audit::{self, Audit, Coverage, Ref};
 pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::{Explanation, Table};
@@ -93,6 +93,8 @@ pub trait Engine {
         given: BTreeMap<String, String>,
         environment: BTreeMap<String, String>,
     ) -> Vec<RuleDiagnostic>;
+    /// Another text for a rule file; an equal one changes nothing.
+    fn set_text(&mut self, path: &str, text: &str);
     fn diagnostics(&self) -> Vec<RuleDiagnostic>;
     /// In the order of files and lines.
     fn entries(&self) -> Vec<EntryInfo>;
@@ -258,6 +260,10 @@ impl Engine for Connected {
         environment: BTreeMap<String, String>,
     ) -> Vec<RuleDiagnostic> {
         self.0.set_options(given, environment).into_iter().map(complaint).collect()
+    }
+
+    fn set_text(&mut self, path: &str, text: &str) {
+        self.0.set_text(path, text);
     }
 
     fn diagnostics(&self) -> Vec<RuleDiagnostic> {

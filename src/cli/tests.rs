@@ -46,7 +46,8 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
     let mut rules = Loaded::new(sources, desk, connect)?;
     if args.mutation.mutate.is_some() {
         // Cases alone: the tests of the rules are not asked for.
-        let files = (!args.paths.is_empty()).then(|| wanted.iter().map(|path| path.display().to_string()).collect());
+        let files =
+            (!args.paths.is_empty()).then(|| wanted.iter().map(|path| path.display().to_string()).collect());
         let cases: Result<Vec<_>, Complaint> =
             folders.iter().map(|path| Ok((path.display().to_string(), cases::read(path)?))).collect();
         let tests = session::tests(&rules.sources, files, cases?);

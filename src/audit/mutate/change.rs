@@ -126,7 +126,9 @@ impl Surgeon {
             | ExprKind::None
             | ExprKind::Option(_)
             | ExprKind::Counter(_) => {}
-            ExprKind::Not(value) | ExprKind::Negate(value) | ExprKind::IsNone { value, .. } => self.expr(value),
+            ExprKind::Not(value) | ExprKind::Negate(value) | ExprKind::IsNone { value, .. } => {
+                self.expr(value)
+            }
             ExprKind::Binary { left, right, .. } => {
                 self.expr(left);
                 self.expr(right);
@@ -330,15 +332,14 @@ fn variants(expr: &Expr) -> Vec<(&'static str, ExprKind)> {
                 Quantifier::Count | Quantifier::Find => return Vec::new(),
             };
             let (list, condition) = (list.clone(), condition.clone());
-            vec![("swap `all` and `any`", ExprKind::Quantifier { kind: other, binder: *binder, list, condition })]
+            vec![(
+                "swap `all` and `any`",
+                ExprKind::Quantifier { kind: other, binder: *binder, list, condition },
+            )]
         }
         ExprKind::Binary { op, op_span, left, right } => {
-            let with = |op| ExprKind::Binary {
-                op,
-                op_span: *op_span,
-                left: left.clone(),
-                right: right.clone(),
-            };
+            let with =
+                |op| ExprKind::Binary { op, op_span: *op_span, left: left.clone(), right: right.clone() };
             match op {
                 BinaryOp::Lt => vec![(BOUND, with(BinaryOp::Le))],
                 BinaryOp::Le => vec![(BOUND, with(BinaryOp::Lt))],

@@ -2,8 +2,8 @@
 
 use super::change::Surgeon;
 use crate::lang::syntax::ast::{
-    AttributeRule, CheckerAction, CheckerForm, Expr, ExprKind, Item, ItemData, Name, OptionType, Role, SetTerm,
-    Subject,
+    AttributeRule, CheckerAction, CheckerForm, Expr, ExprKind, Item, ItemData, Name, OptionType, Role,
+    SetTerm, Subject,
 };
 use crate::lang::syntax::print::keyword;
 use crate::lang::syntax::{print_expr, print_type};
@@ -34,10 +34,10 @@ impl Surgeon {
                 }
                 return Left::Changed;
             }
-            ItemData::Checker(_) | ItemData::Skip { .. } => {
-                if self.offer("drop the entry", span, format!("{word} {name}"), String::new()) {
-                    return Left::Nothing;
-                }
+            ItemData::Checker(_) | ItemData::Skip { .. }
+                if self.offer("drop the entry", span, format!("{word} {name}"), String::new()) =>
+            {
+                return Left::Nothing;
             }
             _ => {}
         }
@@ -88,7 +88,11 @@ impl Surgeon {
                 }
             }
             ItemData::Fn { result, body, .. } => {
-                if print_type(result) == "Bool" { self.condition(body) } else { self.expr(body) }
+                if print_type(result) == "Bool" {
+                    self.condition(body)
+                } else {
+                    self.expr(body)
+                }
             }
             ItemData::Walk { steps, .. } => {
                 if steps.len() > 1 {
@@ -181,10 +185,10 @@ impl Surgeon {
         }
         let CheckerAction::Isolate { position, target } = action else { return };
         let ExprKind::Name(role) = *target.kind else { return };
-        let Some(other) =
-            [first.name.text, second.name.text].into_iter().find(|name| *name != role).filter(|_| {
-                role == first.name.text || role == second.name.text
-            })
+        let Some(other) = [first.name.text, second.name.text]
+            .into_iter()
+            .find(|name| *name != role)
+            .filter(|_| role == first.name.text || role == second.name.text)
         else {
             return;
         };

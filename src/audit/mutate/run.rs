@@ -162,8 +162,7 @@ impl Bench {
     /// The tests that reach what a mutant changes, cheapest first.
     fn concerned(&self, mutant: &Mutant, reach: &Reach) -> Vec<usize> {
         let entries = self.counted(mutant.key);
-        let reaches =
-            |touched: &FxHashSet<(Kind, Sym)>| entries.iter().any(|entry| touched.contains(entry));
+        let reaches = |touched: &FxHashSet<(Kind, Sym)>| entries.iter().any(|entry| touched.contains(entry));
         let order = reach.order.iter();
         order.filter(|(_, touched)| reaches(touched)).map(|(number, _)| *number).collect()
     }
@@ -178,15 +177,19 @@ impl Bench {
             if !seen.insert(entry) {
                 continue;
             }
-            let silent =
-                matches!(entry.0, Kind::Set | Kind::Table | Kind::Attr | Kind::Note | Kind::Option | Kind::Enum);
+            let silent = matches!(
+                entry.0,
+                Kind::Set | Kind::Table | Kind::Attr | Kind::Note | Kind::Option | Kind::Enum
+            );
             if !silent {
                 found.push(entry);
                 continue;
             }
             let Some(number) = uses.number(entry.0, entry.1) else { continue };
             let users = uses.entries.iter().enumerate();
-            open.extend(users.filter(|(user, _)| uses.direct(*user).contains(&number)).map(|(_, user)| *user));
+            open.extend(
+                users.filter(|(user, _)| uses.direct(*user).contains(&number)).map(|(_, user)| *user),
+            );
         }
         found
     }

@@ -58,7 +58,8 @@ impl Tally {
         let counts = self.counts();
         let conditions = counts.conditions.keys().map(|(kind, name, _)| (*kind, *name));
         let touched = counts.entries.keys().copied().chain(conditions).collect();
-        let decided = counts.conditions.values().map(|outcomes| outcomes.held.saturating_add(outcomes.failed));
+        let decided =
+            counts.conditions.values().map(|outcomes| outcomes.held.saturating_add(outcomes.failed));
         (touched, counts.entries.values().copied().chain(decided).fold(0, usize::saturating_add))
     }
 
