@@ -209,6 +209,9 @@ pub struct WatchArgs {
     /// Run these passes or pipelines on them instead of the whole pipeline
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub passes: Vec<String>,
+    /// Look once and end; exit code 1 if there are errors or failing tests
+    #[arg(long)]
+    pub once: bool,
     #[command(flatten)]
     pub rules: RuleArgs,
 }

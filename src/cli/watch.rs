@@ -63,6 +63,9 @@ pub fn watch(args: &WatchArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Do
         if state.is_none() || !lines.is_empty() {
             tell(desk, &lines, &now)?;
         }
+        if args.once {
+            return Ok(if now.is_fine() { super::FINE } else { super::FOUND });
+        }
         state = Some(now);
         if !wait(&receiver) {
             return Ok(super::FINE);

@@ -66,6 +66,12 @@ impl State {
         self
     }
 
+    /// Whether there are no errors, and no test fails.
+    pub fn is_fine(&self) -> bool {
+        let failing = self.tests.iter().flatten().any(|(_, failure)| failure.is_some());
+        self.errors == 0 && !failing
+    }
+
     /// How things stand, in a line.
     pub fn sum(&self) -> String {
         let count = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
