@@ -118,6 +118,37 @@ fn check_wide_concat(bencher: Bencher, size: usize) {
     bench_check(bencher, "concat", generate::wide_concat, size);
 }
 
+/// TensorMove elimination with its preparation, the graph in memory.
+fn bench_tensor_move(bencher: Bencher, name: &'static str, make: fn(usize) -> Snapshot, size: usize) {
+    let graph = cached(name, make, size);
+    let steps = vec![Sym::new("tensor_move")];
+    let request = Request { graph: GraphId::ROOT, node: None, steps, sort: false };
+    bencher.with_inputs(|| (session(), cold(&graph))).bench_refs(|(session, graph)| {
+        black_box(session.run(graph, &request).expect("the shipped rules run").after.node_count())
+    });
+}
+
+/// A twentieth of the nodes are copies.
+#[divan::bench(args = [1_000, 10_000, 100_000], sample_count = 3, sample_size = 1)]
+fn tensor_move_peer(bencher: Bencher, size: usize) {
+    bench_tensor_move(bencher, "peer", generate::peer_like, size);
+}
+
+#[divan::bench(args = [10_000, 100_000], sample_count = 3, sample_size = 1)]
+fn tensor_move_chain(bencher: Bencher, copies: usize) {
+    bench_tensor_move(bencher, "copies", generate::copies, copies);
+}
+
+#[divan::bench(args = [10_000, 100_000], sample_count = 3, sample_size = 1)]
+fn tensor_move_chain_of_writers(bencher: Bencher, copies: usize) {
+    bench_tensor_move(bencher, "copies and writers", generate::copies_and_writers, copies);
+}
+
+#[divan::bench(args = [1_000, 10_000], sample_count = 3, sample_size = 1)]
+fn tensor_move_fan(bencher: Bencher, copies: usize) {
+    bench_tensor_move(bencher, "copy fan", generate::copy_fan, copies);
+}
+
 /// Re-checks after an edit of one rule file; compare with `check_peer` of the same size.
 fn bench_edit(bencher: Bencher, size: usize, path: &str, from: &str, to: &str) {
     let graph = cached("peer", generate::peer_like, size);

@@ -145,3 +145,28 @@ fn reports_are_the_same_each_time() {
     let of = || report::json(&audit(RuleSources::shipped()));
     assert_eq!(of(), of());
 }
+
+/// The tables are queries: a comment changes none of them, a condition those that read it.
+#[test]
+fn an_edit_recomputes_what_it_touches() {
+    const PATH: &str = "rules/layout.anchor";
+    let mut session = Session::new(RuleSources::shipped());
+    let text = session.file_text(PATH).expect("a rule file").to_string();
+    let before = Audit::of(&session, None);
+    let mut queries_after = |text: &str| {
+        session.set_text(PATH, text);
+        session.database().start_log();
+        let audit = Audit::of(&session, None);
+        let log = session.database().take_log();
+        (audit, log)
+    };
+    let tables = ["pair_rows", "entry_uses", "inputs", "judgements", "dead", "dead_pairs", "always_skipped"];
+    let (audit, log) = queries_after(&format!("// a comment\n{text}"));
+    let ran: Vec<_> = log.iter().filter(|query| tables.contains(&query.as_str())).collect();
+    assert!(ran.is_empty(), "{ran:?}");
+    assert_eq!(audit.findings, before.findings);
+    let changed = text.replace("n.inputs.count > 1", "n.inputs.count > 2");
+    let (_, log) = queries_after(&changed);
+    let count = |name: &str| log.iter().filter(|query| query.as_str() == name).count();
+    assert!(count("dead") > 0 && count("pair_rows") == 0, "{log:?}");
+}

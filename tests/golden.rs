@@ -70,6 +70,11 @@ fn rw() {
 }
 
 #[test]
+fn tensor_move() {
+    all("tensor_move");
+}
+
+#[test]
 fn rw_check() {
     all("rw_check");
 }

@@ -11,7 +11,7 @@ mod generate;
 
 use generate::{Shape, Spec, generate};
 
-const SHAPES: [Shape; 7] = [
+const SHAPES: [Shape; 10] = [
     Shape::Mixed,
     Shape::PeerLike,
     Shape::PeerNested,
@@ -19,6 +19,9 @@ const SHAPES: [Shape; 7] = [
     Shape::OneVariable,
     Shape::WideConcat,
     Shape::ManySubgraphs,
+    Shape::Copies,
+    Shape::CopiesAndWriters,
+    Shape::CopyFan,
 ];
 
 fn sorted(snapshot: &Snapshot, mode: SortMode) -> Snapshot {

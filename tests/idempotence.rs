@@ -16,7 +16,7 @@ use laws::{behind, left_after_sorting};
 
 use generate::{Shape, Spec};
 
-const SHAPES: [Shape; 7] = [
+const SHAPES: [Shape; 10] = [
     Shape::Mixed,
     Shape::PeerLike,
     Shape::PeerNested,
@@ -24,6 +24,9 @@ const SHAPES: [Shape; 7] = [
     Shape::OneVariable,
     Shape::WideConcat,
     Shape::ManySubgraphs,
+    Shape::Copies,
+    Shape::CopiesAndWriters,
+    Shape::CopyFan,
 ];
 
 fn optimize(session: &Session, snapshot: &Snapshot) -> anchorwatch::engine::outcome::Outcome {

@@ -211,8 +211,9 @@ struct Policy {
 }
 
 /// Rule words that are words of the language too, so Rust must know them.
-/// `Input`: the type of an input anchor (an operator type of the same name exists).
-const LANGUAGE: [&str; 1] = ["Input"];
+/// `Input`: the type of an input anchor (an operator type of the same name exists). `index`: the position of an anchor (an
+/// attribute of the same name exists). `prepare`: the option by which the command line hands on `--no-prepare`.
+const LANGUAGE: [&str; 3] = ["Input", "index", "prepare"];
 
 impl Policy {
     fn shipped() -> Policy {

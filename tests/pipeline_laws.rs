@@ -5,7 +5,7 @@
 use anchorwatch::engine::outcome::{EditEntryKind, Outcome};
 use anchorwatch::engine::{Request, RuleSources, Session};
 use anchorwatch::format::{LoadContext, load, notation};
-use anchorwatch::graph::{Compared, GraphId, NodeId, Output, Snapshot, Sym, equal_up_to_inserted};
+use anchorwatch::graph::{GraphId, NodeId, Output, Snapshot, Sym};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -103,10 +103,10 @@ fn laws(session: &Session, before: &Snapshot) -> Result<usize, String> {
         Err(format!("{what}\nfirst: {}\nedits: {}", notation::print(after), edits.join("\n")))
     };
     let inserted = |graph: &Snapshot| graph.nodes_by_id().filter(|(id, _)| !before.contains(*id)).count();
-    if !overwrites_twice(before)
-        && let Err(differences) = equal_up_to_inserted(before, after, &second.after, &Compared::all_but([]))
-    {
-        return told(&format!("a second run changes\n{}", differences.join("\n")));
+    // It may still take a copy out: one that hid a write stands until all that read it have copies of their own.
+    let inserts = second.edits().any(|edit| matches!(edit.kind, EditEntryKind::Insert { .. }));
+    if inserts && !overwrites_twice(before) {
+        return told("a second run inserts something");
     }
     Ok(inserted(after))
 }
@@ -225,14 +225,4 @@ fn a_second_run_of_the_passes_before_the_layers_may_change_something() {
         o: NetOutput(x, y) { in0._parent_node_index = 0, in1._parent_node_index = 1 }\n}\n\
         } -> float32[1], float32[1]\nt: Tanh(i)\nno: NetOutput(c, t)\n";
     assert_eq!(second_run(boundary), [told("identity", "IdentityN", false)]);
-
-    // The layout layer made one copy with two outputs; results of branches are told apart by nodes (R16, readwrite 6.4).
-    let branches = "d: Data(_)\nc: If(d, d) {\n\
-        subgraph then {\nx: Data(_) { _parent_node_index = 0 }\nr: Reshape(x)\n\
-        a: Assign(ref=x, value=x) ^r -> ref: float32[1]\n\
-        o: NetOutput(a, r) { in0._parent_node_index = 0, in1._parent_node_index = 1 }\n}\n\
-        subgraph else {\nx: Data(_) { _parent_node_index = 1 }\n\
-        o: NetOutput(x, x) { in0._parent_node_index = 0, in1._parent_node_index = 1 }\n}\n\
-        } -> float32[1], float32[1]\nno: NetOutput(c)\n";
-    assert!(second_run(branches).contains(&told("subgraph", "Identity", true)));
 }

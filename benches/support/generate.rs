@@ -42,6 +42,12 @@ pub enum Shape {
     WideConcat,
     /// Calls of small graphs, one after the other.
     ManySubgraphs,
+    /// Copies in a row.
+    Copies,
+    /// The same with a writer in place between two of them.
+    CopiesAndWriters,
+    /// Copies of one value, each with a reader.
+    CopyFan,
     /// All that the read/write layer and the passes around it look at.
     Accesses,
     /// One value with a writer and many readers, all in order.
@@ -64,6 +70,9 @@ pub fn generate(spec: &Spec) -> Snapshot {
         Shape::OneVariable => maker.one_variable(spec.nodes),
         Shape::WideConcat => maker.wide_concat(spec.nodes),
         Shape::ManySubgraphs => maker.many_subgraphs(spec.nodes),
+        Shape::Copies => maker.copies(spec.nodes, false),
+        Shape::CopiesAndWriters => maker.copies(spec.nodes, true),
+        Shape::CopyFan => maker.copy_fan(spec.nodes),
         Shape::Accesses => maker.accesses(spec.nodes),
         Shape::OrderedReaders => maker.one_writer(spec.nodes, true),
         Shape::UnorderedReaders => maker.one_writer(spec.nodes, false),
@@ -102,6 +111,18 @@ pub fn wide_concat(inputs: usize) -> Snapshot {
 /// `graphs` subgraphs of five nodes.
 pub fn many_subgraphs(graphs: usize) -> Snapshot {
     generate(&Spec { nodes: graphs * 6 + 2, seed: 1, shape: Shape::ManySubgraphs })
+}
+
+pub fn copies(copies: usize) -> Snapshot {
+    generate(&Spec { nodes: copies + 3, seed: 1, shape: Shape::Copies })
+}
+
+pub fn copies_and_writers(copies: usize) -> Snapshot {
+    generate(&Spec { nodes: 2 * copies + 3, seed: 1, shape: Shape::CopiesAndWriters })
+}
+
+pub fn copy_fan(copies: usize) -> Snapshot {
+    generate(&Spec { nodes: 2 * copies + 3, seed: 1, shape: Shape::CopyFan })
 }
 
 /// SplitMix64: enough for shapes, and the same everywhere.
@@ -535,6 +556,32 @@ impl Maker {
         let mut last = self.data(&mut scope, 0, None).output(0);
         while self.serial + 1 < nodes {
             last = self.op(&mut scope, "Relu", &[last], 1, Attrs::default()).output(0);
+        }
+        self.net_output(&mut scope, &[last], false);
+    }
+
+    fn copies(&mut self, nodes: usize, writers: bool) {
+        let mut scope = self.graph("copies".into());
+        let start = self.data(&mut scope, 0, None).output(0);
+        let mut last = self.op(&mut scope, "Relu", &[start], 1, Attrs::default()).output(0);
+        while self.serial + 1 < nodes {
+            last = self.op(&mut scope, "TensorMove", &[last], 1, Attrs::default()).output(0);
+            if writers {
+                last =
+                    self.reference(&mut scope, "ScatterUpdate", &["ref"], &[last], &["reference"]).output(0);
+            }
+        }
+        self.net_output(&mut scope, &[last], false);
+    }
+
+    fn copy_fan(&mut self, nodes: usize) {
+        let mut scope = self.graph("fan".into());
+        let start = self.data(&mut scope, 0, None).output(0);
+        let value = self.op(&mut scope, "Relu", &[start], 1, Attrs::default()).output(0);
+        let mut last = value;
+        while self.serial + 1 < nodes {
+            let copy = self.op(&mut scope, "TensorMove", &[value], 1, Attrs::default()).output(0);
+            last = self.op(&mut scope, "Relu", &[copy], 1, Attrs::default()).output(0);
         }
         self.net_output(&mut scope, &[last], false);
     }

@@ -175,6 +175,7 @@ impl Scan<'_, '_> {
                     }
                     path.push(Goal::holds(term));
                 }
+                ChainStep::Attempt { body, .. } => self.block(body),
                 ChainStep::For { local, list, steps } => {
                     self.visit(*list, path);
                     self.bind(*local, None);

@@ -211,6 +211,7 @@ fn chain_steps_at(steps: &[ChainStep], depth: usize, rows: &mut Vec<ChainStepRow
         let (kind, name, condition) = match step {
             ChainStep::Let { name, value } => ("let", name, print_expr(value)),
             ChainStep::Require { name, condition, .. } => ("require", name, print_expr(condition)),
+            ChainStep::Attempt { name, .. } => ("attempt", name, String::new()),
             ChainStep::For { binder, list, condition, .. } => {
                 let only =
                     condition.as_ref().map(|c| format!(" where {}", print_expr(c))).unwrap_or_default();

@@ -344,6 +344,10 @@ impl Translation<'_, '_> {
                 self.over(words.into(), body, (*local, *list, *value), frame)
             }
             Expr::Symbols { symbols, graph } => self.one("symbols ", Some(symbols), body, *graph, frame),
+            Expr::WouldConflict { graph, first, second } => {
+                let parts = self.all(body, &[*graph, *first, *second], frame);
+                self.terms.asked("conflicts of", &parts)
+            }
             Expr::Conflicts { graph, table } => {
                 let parts = self.all(body, &[*graph, *table], frame);
                 self.terms.asked("conflicts", &parts)

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::input::unreadable;
+use super::session::PREPARE;
 use crate::engine::{Case, CaseEnd};
 use crate::format::{LoadContext, inflate, load};
 use crate::graph::{Snapshot, Sym};
@@ -31,6 +32,8 @@ struct Recipe {
     node: Option<String>,
     #[serde(default)]
     sort_first: bool,
+    /// `false`: without the preparation step.
+    prepared: Option<bool>,
     #[serde(default)]
     status: Status,
 }
@@ -115,6 +118,7 @@ pub fn read(path: &Path) -> Result<Case, Complaint> {
     let defaults = path.ancestors().skip(1).map(|folder| folder.join(DEFAULTS)).find(|file| file.is_file());
     let mut options = defaults.map(|file| self::recipe(&file)).transpose()?.unwrap_or_default().options;
     options.extend(recipe.options);
+    options.extend(recipe.prepared.map(|prepared| (PREPARE.to_owned(), prepared.to_string())));
     Ok(Case {
         steps: recipe.pass.iter().map(|pass| Sym::new(pass)).collect(),
         options,

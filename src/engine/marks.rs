@@ -16,7 +16,7 @@ use crate::lang::syntax::ast::Side;
 
 /// The slots of an attribute's frame.
 const ANCHOR: Local = 0;
-const GROUP: Local = 4;
+pub const GROUP: Local = 4;
 
 /// An anchor by its place in the symbol table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,6 +74,12 @@ impl MarkList {
         MarkList { mark, side, places, members: Members::Bits(bits) }
     }
 
+    /// The list of a small table.
+    pub fn few(mark: Sym, side: Side, places: Vec<Place>) -> MarkList {
+        let members = Members::Few(places.iter().map(|place| place.anchor).collect());
+        MarkList { mark, side, places, members }
+    }
+
     /// The places inside one group.
     pub fn in_group(&self, group: u32) -> &[Place] {
         let from = self.places.partition_point(|place| place.group < group);
@@ -90,6 +96,11 @@ impl MarkTable {
 
     pub fn list(&self, mark: Sym) -> Option<&Arc<MarkList>> {
         self.by_mark.get(&mark).map(|&at| &self.lists[at])
+    }
+
+    /// The places of all marks of one side.
+    pub fn of_side(&self, side: Side) -> impl Iterator<Item = &Place> {
+        self.lists.iter().filter(move |list| list.side == side).flat_map(|list| &list.places)
     }
 
     fn carries(&self, list: &MarkList, anchor: Anchor) -> bool {

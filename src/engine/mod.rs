@@ -8,6 +8,7 @@ pub mod explain;
 pub mod outcome;
 
 mod conflicts;
+mod dirty;
 mod marks;
 mod order;
 mod pairs;
@@ -21,6 +22,7 @@ mod search_tests;
 mod session;
 mod sides;
 mod testing;
+mod trial;
 
 pub use pairs::{Class, PairTable, RulePairs};
 pub use queries::pair_table;

@@ -134,7 +134,7 @@ pub fn mark_table(
 }
 
 /// The entries whose bodies a rule of a class runs: its own, the `skip` entries.
-fn roots(db: &dyn Db, rules: RuleSet, class: Class) -> Vec<(Kind, Sym)> {
+pub fn roots(db: &dyn Db, rules: RuleSet, class: Class) -> Vec<(Kind, Sym)> {
     let own = match class {
         Class::Checker(name) => (Kind::Checker, name),
         Class::Always(_) => {
@@ -247,7 +247,7 @@ fn reads(linked: &Program, wanted: impl Fn(Fact) -> bool) -> bool {
 }
 
 /// Facts whose answer an inserted copy can change.
-fn is_edge_fact(fact: Fact) -> bool {
+pub fn is_edge_fact(fact: Fact) -> bool {
     matches!(
         fact,
         Fact::InputSource

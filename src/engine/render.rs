@@ -324,9 +324,8 @@ impl<'s> Renderer<'s> {
                 }
                 Draft::Report { .. } => continue,
             };
-            for rule in &mut rules[range.clone()] {
-                *rule = name;
-            }
+            // A pass that failed has findings, but its edits are gone.
+            rules.get_mut(range.clone()).into_iter().flatten().for_each(|rule| *rule = name);
         }
         rules
     }

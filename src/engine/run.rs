@@ -3,13 +3,14 @@
 //! Promise: a pass is a function of its snapshot, its program and the verdicts it asks for. Reasons are not part
 //! of the result: it keeps what is needed to render them ([`Draft`]).
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::dirty::{Dirty, nodes_of};
 use super::order::sorted;
 use super::pairs::Class;
 use super::queries::{
@@ -17,15 +18,16 @@ use super::queries::{
 };
 use super::reach::ReachIndex;
 use super::search::{GroupVerdict, Search, Verdict};
+use super::trial::{self, Judge};
 use crate::db::{Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labels};
 use crate::lang::Level;
 use crate::lang::eval::{
-    ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, Machine, Program, Report, Subject,
-    Value, Watch,
+    ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, HostMark, Machine, Program, Report,
+    Subject, Value, Watch,
 };
-use crate::lang::hir::{Block, Entry, ExprId, Subject as Over, TextId};
-use crate::lang::syntax::ast::Kind;
+use crate::lang::hir::{Block, Entry, ExprId, StepEnd, Subject as Over, TextId};
+use crate::lang::syntax::ast::{Kind, Refusal};
 
 /// A finding before its texts are rendered.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,12 +118,13 @@ pub fn run_watched<'db>(
     run: PassRun<'db>,
     watch: Option<&dyn Watch>,
 ) -> PassResult {
-    let linked = program(db, rules, Roots::of(db, [(run.kind(db), run.name(db))]));
+    let linked = trial::pass_program(db, rules, (run.kind(db), run.name(db)));
     let before = run.at(db).snapshot(db);
     let host = Engine::new(db, rules, before);
     let mut machine = Machine::over(&linked.0, &host, before, run.root(db));
     machine.set_tally(db.tally());
     machine.set_counters(run.counters(db));
+    machine.set_only(run.node(db));
     machine.set_watch(watch);
     let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
     let mut counters = machine.counters();
@@ -164,6 +167,8 @@ struct Engine<'db> {
     reach: RefCell<ReachIndex>,
     /// A failure of another program than that of the pass.
     failed: RefCell<Option<QueryFailure>>,
+    /// Answers questions about groups that the pass tracks.
+    judge: OnceCell<Judge>,
 }
 
 /// The answer to a question about a result.
@@ -225,6 +230,7 @@ impl<'db> Engine<'db> {
             touched: RefCell::default(),
             reach: RefCell::default(),
             failed: RefCell::default(),
+            judge: OnceCell::new(),
         }
     }
 
@@ -389,24 +395,6 @@ impl<'db> Engine<'db> {
     }
 }
 
-/// The nodes that an edit is about.
-fn nodes_of(kind: &EditKind) -> Vec<NodeId> {
-    match kind {
-        EditKind::Insert { node, behind, .. } => std::iter::once(*node).chain(*behind).collect(),
-        EditKind::Delete { node, .. } => vec![*node],
-        EditKind::Connect { from, to, before } => {
-            [from.node, to.node].into_iter().chain(before.map(|output| output.node)).collect()
-        }
-        EditKind::Cut { from, to } => vec![from.node, to.node],
-        EditKind::Link { from, to } | EditKind::Unlink { from, to } => vec![*from, *to],
-        EditKind::SetAttr { subject, .. } | EditKind::SetField { subject, .. } => match subject {
-            Subject::Node(node) => vec![*node],
-            Subject::Anchor(anchor) => vec![anchor.node()],
-            Subject::Graph(_) => Vec::new(),
-        },
-    }
-}
-
 impl Host for Engine<'_> {
     fn symbols(
         &self,
@@ -427,6 +415,33 @@ impl Host for Engine<'_> {
         let snapshot = self.snapshot(machine, target);
         super::conflicts::conflicts(self.db, self.rules, &snapshot, target, table)
             .map_err(|failure| self.fail(failure))
+    }
+
+    fn would_conflict(
+        &self,
+        machine: &mut Machine<'_>,
+        target: GraphId,
+        pair: (Anchor, Anchor),
+    ) -> Result<Option<bool>, Failure> {
+        let judge = self.judge.get_or_init(|| Judge::new(self.db, self.rules, machine.program()));
+        judge.would_conflict(machine, &self.before, target, pair)
+    }
+
+    fn mark(&self) -> HostMark {
+        HostMark {
+            sorted: self.sorted.borrow().clone(),
+            counts: (self.drafts.borrow().len(), self.resolved.borrow().len()),
+        }
+    }
+
+    fn undone(&self, machine: &Machine<'_>, mark: HostMark) {
+        *self.sorted.borrow_mut() = mark.sorted;
+        self.drafts.borrow_mut().truncate(mark.counts.0);
+        self.resolved.borrow_mut().truncate(mark.counts.1);
+        // What was touched is still counted as such: that costs time, not truth.
+        let mut touched = self.touched.borrow_mut();
+        touched.0 = touched.0.min(machine.edits().len());
+        self.reach.take();
     }
 
     fn sort(&self, machine: &mut Machine<'_>, order: Sym) -> Result<(), Failure> {
@@ -453,13 +468,17 @@ impl Host for Engine<'_> {
         let step = match machine.run_chain(chain, node)? {
             ChainEnd::Elsewhere => return Ok(()),
             ChainEnd::Done => None,
-            ChainEnd::Kept(kept) => Some(ChainStop {
-                entry: machine.program().key(kept.entry).unwrap_or((Kind::Chain, chain)),
-                name: kept.name,
-                otherwise: kept.otherwise,
-                help: kept.help,
-                frame: kept.frame,
-            }),
+            ChainEnd::Kept(kept) => {
+                let StepEnd { refusal, otherwise, help } = kept.end;
+                let entry = machine.program().key(kept.entry).unwrap_or((Kind::Chain, chain));
+                if let (Refusal::Warn, Some(message)) = (refusal, otherwise) {
+                    let (places, frame) = (vec![Value::Node(node)], kept.frame.clone());
+                    let (entry, level, answer) = (kept.entry, None, None);
+                    let report = Report { entry, places, message, level, help, answer, frame };
+                    self.report(machine.program(), report);
+                }
+                Some(ChainStop { entry, name: kept.name, otherwise, help, frame: kept.frame })
+            }
         };
         let edits = start..machine.edits().len();
         self.drafts.borrow_mut().push(Draft::Chain { chain, node, step, edits });
@@ -476,7 +495,7 @@ impl Host for Engine<'_> {
         let layer = self.layer(machine, name, target);
         let groups = self.conflicts_by_group(layer).map_err(|failure| self.fail(failure))?;
         let first = self.drafts.borrow().len();
-        let mut dirty = Dirty { seen: machine.edits().len(), nodes: FxHashSet::default() };
+        let mut dirty = Dirty::since(machine.edits().len());
         for (group, found) in groups {
             dirty.update(machine);
             let mut conflicts: FxHashMap<Anchor, Vec<(Class, Verdict)>> = FxHashMap::default();
@@ -549,33 +568,5 @@ impl Engine<'_> {
         let verdict = search.run_group(group);
         self.reach.replace(known);
         verdict.map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
-    }
-}
-
-/// Nodes that edits have touched since a search looked at them.
-struct Dirty {
-    seen: usize,
-    nodes: FxHashSet<NodeId>,
-}
-
-impl Dirty {
-    fn update(&mut self, machine: &Machine<'_>) {
-        for record in &machine.edits()[self.seen..] {
-            self.nodes.extend(nodes_of(&record.kind));
-        }
-        self.seen = machine.edits().len();
-    }
-
-    fn spoils(&self, verdict: &GroupVerdict) -> bool {
-        let Some(reads) = &verdict.reads else { return false };
-        if self.nodes.is_empty() {
-            return false;
-        }
-        reads.everything
-            || if reads.nodes.len() <= self.nodes.len() {
-                reads.nodes.iter().any(|node| self.nodes.contains(node))
-            } else {
-                self.nodes.iter().any(|node| reads.nodes.contains(node))
-            }
     }
 }

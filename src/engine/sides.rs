@@ -240,5 +240,6 @@ pub fn children(expr: &Expr) -> Vec<ExprId> {
         Expr::Each { list, value, .. } => vec![*list, *value],
         Expr::Symbols { graph, .. } => vec![*graph],
         Expr::Conflicts { graph, table } => vec![*graph, *table],
+        Expr::WouldConflict { graph, first, second } => vec![*graph, *first, *second],
     }
 }

@@ -17,6 +17,7 @@ mod symbols;
 mod tensor;
 #[cfg(test)]
 mod testing;
+mod tracked;
 mod value;
 
 pub use dense::Dense;
@@ -29,6 +30,7 @@ pub use snapshot::{Snapshot, State};
 pub use sort::{CycleError, SortMode, SortRules, sort};
 pub use symbols::{Group, GroupId, SymbolError, Symbols, SymbolsBuilder, compare_labels, label};
 pub use tensor::{Compression, DATA_TYPES, DataType, Tensor, TensorDesc, dtype_bits, dtype_name};
+pub use tracked::{Counts, Tracked};
 pub use value::{AttrValue, Attrs, Bytes, Extra, ExtraField, ListItems, ListValue, NamedAttrs, OpaqueGraph};
 
 /// A node of any graph of the model. Ids are given once and never reused inside a lineage of snapshots.

@@ -9,7 +9,7 @@ use super::{Anchor, State};
 pub struct GroupId(pub u32);
 
 /// An anchor as one number: equal anchors have equal keys. Tables of anchors are large, and hashing one number is cheap.
-fn key(anchor: Anchor) -> u64 {
+pub(super) fn key(anchor: Anchor) -> u64 {
     u64::from(anchor.node().0) << 32 | u64::from(anchor.index()) << 1 | u64::from(anchor.is_in())
 }
 
@@ -105,6 +105,11 @@ impl SymbolsBuilder {
         let moved = std::mem::take(&mut self.members[merged as usize]);
         self.members[survivor as usize].extend(moved);
         Ok(())
+    }
+
+    /// Group number per anchor, forwards of merged groups, members.
+    pub(super) fn into_parts(self) -> (FxHashMap<u64, u32>, Vec<u32>, Vec<Vec<Anchor>>) {
+        (self.of, self.forward, self.members)
     }
 
     /// The finished table. Groups are numbered in byte order of their names.

@@ -115,9 +115,9 @@ facts! {
     AnchorSize: Anchor."size"() -> Int, "bytes reserved for the tensor, 0 before sizes are calculated";
     AnchorDataOffset: Anchor."data_offset"() -> Int, "offset of the tensor's data";
     AnchorTensor: Anchor."tensor"() -> Anchor, "the anchor, to copy its tensor description from";
-    AnchorRegistered: Anchor."registered"() -> Bool, "in `symbols`: the anchor is in a group already";
-    AnchorGroupSize: Anchor."group_size"() -> Int, "in `symbols`: the size of the anchor's group so far, 0 if none";
-    AnchorSameGroup: Anchor."same_group"(Anchor) -> Bool, "in `symbols`: both are in one group already";
+    AnchorRegistered: Anchor."registered"() -> Bool, "in `symbols` and where a table is tracked: the anchor is in a group";
+    AnchorGroupSize: Anchor."group_size"() -> Int, "in `symbols` and where a table is tracked: the size of the anchor's group, 0 if none";
+    AnchorSameGroup: Anchor."same_group"(Anchor) -> Bool, "in `symbols` and where a table is tracked: both are in one group";
 
     GraphName: Graph."name"() -> Str, "the graph's name";
     GraphParent: Graph."parent"() -> OptNode, "the node that owns the graph; none for the root";
@@ -162,6 +162,10 @@ facts! {
     StrSplit: Str."split"(Str) -> Strs, "the pieces between separators";
     StrBefore: Str."before"(Str) -> Str, "what stands before the first occurrence of another text; all of it if there is none";
     StrTrim: Str."trim"() -> Str, "without spaces at both ends";
+    StrTrimStart: Str."trim_start"() -> Str, "without blanks at the beginning";
+    StrDigits: Str."digits"() -> Str, "the decimal digits that the text begins with";
+    StrIsUint: Str."is_uint"(Int) -> Bool, "the whole text is a decimal number without sign that fits into so many bits";
+    StrAfter: Str."after"(Str) -> OptStr, "what follows another text that this one begins with";
     StrToInt: Str."to_int"() -> OptInt, "the decimal integer that the whole text spells";
     IntToStr: Int."to_str"() -> Str, "the decimal digits";
     IntAbs: Int."abs"() -> Int, "the absolute value";

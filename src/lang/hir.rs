@@ -11,7 +11,9 @@ pub use statement::{Block, Field, Insert, Statement};
 use crate::graph::Sym;
 
 use super::facts::Fact;
-use super::syntax::ast::{AttrPlace, AttrType, Kind, OptionType, PipelineRole, Position, Quantifier, Side};
+use super::syntax::ast::{
+    AttrPlace, AttrType, Kind, OptionType, PipelineRole, Position, Quantifier, Refusal, Side,
+};
 
 pub type ExprId = u32;
 pub type Local = u32;
@@ -208,6 +210,12 @@ pub enum Expr {
     Conflicts {
         graph: ExprId,
         table: ExprId,
+    },
+    /// Whether joining the tracked groups of two anchors would conflict; none if that cannot be found out.
+    WouldConflict {
+        graph: ExprId,
+        first: ExprId,
+        second: ExprId,
     },
     Counter(Sym),
 }
@@ -456,8 +464,13 @@ pub enum ChainStep {
     Require {
         name: Sym,
         condition: ExprId,
-        otherwise: Option<TextId>,
-        help: Option<TextId>,
+        end: StepEnd,
+    },
+    /// Edits that are undone if one of them fails.
+    Attempt {
+        name: Sym,
+        body: Block,
+        end: StepEnd,
     },
     For {
         local: Local,
@@ -470,6 +483,14 @@ pub enum ChainStep {
         args: Box<[ExprId]>,
         when: Option<ExprId>,
     },
+}
+
+/// What comes of a chain step that does not hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepEnd {
+    pub refusal: Refusal,
+    pub otherwise: Option<TextId>,
+    pub help: Option<TextId>,
 }
 
 /// The value of an option.

@@ -5,7 +5,7 @@
 //! ```text
 //! What is changed, in a sentence.
 //! --- rules/layout.anchor
-//! text that stands there exactly once
+//! text that stands there exactly once, whatever the white space
 //! +++
 //! text that stands there instead
 //! === word
@@ -67,13 +67,28 @@ impl Patch {
                 continue;
             };
             let text = &mut sources.files.iter_mut().find(|(path, ..)| path == file).expect("a rule file").1;
-            let old = old.trim_end_matches('\n');
-            let count = text.matches(old).count();
-            assert_eq!(count, 1, "`{old}` stands in {file} {count} times");
-            *text = text.replacen(old, new.trim_end_matches('\n'), 1);
+            let places = places(text, old);
+            assert_eq!(places.len(), 1, "`{old}` stands in {file} {} times", places.len());
+            text.replace_range(places[0].clone(), new.trim_end_matches('\n').trim_start());
         }
         sources
     }
+}
+
+/// Where `wanted` stands in `text`, white space aside: rules are put into their form now and then.
+fn places(text: &str, wanted: &str) -> Vec<std::ops::Range<usize>> {
+    let solid = |text: &str| -> Vec<(usize, char)> {
+        text.char_indices().filter(|(_, c)| !c.is_whitespace()).collect()
+    };
+    let (text, wanted) = (solid(text), solid(wanted));
+    let is_here = |window: &&[(usize, char)]| window.iter().zip(&wanted).all(|(a, b)| a.1 == b.1);
+    let windows = text.windows(wanted.len()).filter(is_here);
+    windows
+        .filter_map(|window| {
+            let (&(start, _), &(end, last)) = (window.first()?, window.last()?);
+            Some(start..end + last.len_utf8())
+        })
+        .collect()
 }
 
 /// All files of a folder with this ending, by name.

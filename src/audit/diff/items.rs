@@ -383,7 +383,9 @@ fn subject(old: Option<&Subject>, new: Option<&Subject>, notes: &mut Notes) {
 fn chain(old: &[ChainStep], new: &[ChainStep], notes: &mut Notes) {
     let key = |step: &ChainStep| step_parts(step).head;
     let name = |step: &ChainStep| match step {
-        ChainStep::Let { name, .. } | ChainStep::Require { name, .. } => name.text.to_string(),
+        ChainStep::Let { name, .. } | ChainStep::Require { name, .. } | ChainStep::Attempt { name, .. } => {
+            name.text.to_string()
+        }
         ChainStep::For { binder, .. } => format!("for {}", binder.text),
         ChainStep::Use { group, .. } => format!("use {}", group.text),
     };

@@ -222,7 +222,7 @@ impl Watch for Observer<'_> {
                 }
                 self.require(state, machine, spot, step);
             }
-            ChainStep::For { .. } | ChainStep::Use { .. } => {}
+            ChainStep::Attempt { .. } | ChainStep::For { .. } | ChainStep::Use { .. } => {}
         }
         state.open.push(open);
     }

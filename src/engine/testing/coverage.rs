@@ -260,6 +260,7 @@ fn requirements(steps: &[ChainStep], found: &mut impl FnMut(ExprId)) {
         match step {
             ChainStep::Let { .. } => {}
             ChainStep::Require { condition, .. } => found(*condition),
+            ChainStep::Attempt { body, .. } => conditions(body, found),
             ChainStep::For { steps, .. } => requirements(steps, found),
             ChainStep::Use { when, .. } => when.iter().copied().for_each(&mut *found),
         }
@@ -277,7 +278,17 @@ fn conditions(block: &[Statement], found: &mut impl FnMut(ExprId)) {
                 }
                 conditions(otherwise, found);
             }
-            Statement::For { body, .. } | Statement::Resolve { body, .. } => conditions(body, found),
+            Statement::For { body, .. }
+            | Statement::Resolve { body, .. }
+            | Statement::Track { otherwise: Some(body), .. } => conditions(body, found),
+            Statement::Sweep { condition, body, .. } => {
+                condition.iter().copied().for_each(&mut *found);
+                conditions(body, found);
+            }
+            Statement::Attempt { body, otherwise } => {
+                conditions(body, found);
+                conditions(otherwise, found);
+            }
             _ => {}
         }
     }

@@ -5,7 +5,7 @@
 
 use super::lower::Cx;
 use super::narrow::known_some;
-use crate::lang::hir::{Chain, ChainStep, Entry, Ty};
+use crate::lang::hir::{Chain, ChainStep, Entry, StepEnd, Ty};
 use crate::lang::syntax::ast::{self, Kind, Name};
 
 impl Cx<'_> {
@@ -46,13 +46,17 @@ impl Cx<'_> {
                     let (value, ty) = self.expr(value, None);
                     Some(ChainStep::Let { local: self.declare(*name, ty, "local"), value })
                 }
-                ast::ChainStep::Require { name, condition, otherwise, help } => {
+                ast::ChainStep::Require { name, condition, end } => {
                     names.push(*name);
                     let test = self.check(condition, &Ty::Bool);
-                    let otherwise = otherwise.as_ref().map(|text| self.text(text));
-                    let help = help.as_ref().map(|text| self.text(text));
+                    let end = self.step_end(end);
                     known.extend(self.narrow(&known_some(condition, true)));
-                    Some(ChainStep::Require { name: name.text, condition: test, otherwise, help })
+                    Some(ChainStep::Require { name: name.text, condition: test, end })
+                }
+                ast::ChainStep::Attempt { name, body, end } => {
+                    names.push(*name);
+                    let body = self.block(body);
+                    Some(ChainStep::Attempt { name: name.text, body, end: self.step_end(end) })
                 }
                 ast::ChainStep::For { binder, list, condition, steps } => {
                     let (local, list, steps) = self.loop_over(*binder, list, condition.as_ref(), |cx| {
@@ -66,6 +70,12 @@ impl Cx<'_> {
             });
         }
         (lowered, known)
+    }
+
+    fn step_end(&mut self, end: &ast::StepEnd) -> StepEnd {
+        let otherwise = end.otherwise.as_ref().map(|text| self.text(text));
+        let help = end.help.as_ref().map(|text| self.text(text));
+        StepEnd { refusal: end.refusal, otherwise, help }
     }
 
     fn use_step(&mut self, group: Name, args: &[ast::Expr], when: Option<&ast::Expr>) -> Option<ChainStep> {

@@ -70,6 +70,12 @@ impl Cx<'_> {
                 let table = self.check(table, &Ty::Symbols);
                 (self.push(Expr::Conflicts { graph, table }, span), Ty::Bool)
             }
+            ExprKind::WouldConflict { graph, first, second } => {
+                self.uses.insert(super::scope::ALL_PAIR_RULES);
+                let graph = self.check(graph, &Ty::Graph);
+                let (first, second) = (self.check(first, &Ty::Anchor), self.check(second, &Ty::Anchor));
+                (self.push(Expr::WouldConflict { graph, first, second }, span), Ty::Bool.optional())
+            }
             ExprKind::Counter(name) => {
                 if !matches!(self.kind, Kind::Pass | Kind::Chain | Kind::Action) {
                     let error = Diagnostic::error(codes::NOT_HERE, span, "only a pass counts");

@@ -394,7 +394,7 @@ impl Cx<'_> {
                     }
                 }
                 ExpectKind::Warn { code, .. } if !self.scope.lint_codes.contains(&code.text) => {
-                    const TELLERS: [Kind; 3] = [Kind::Pass, Kind::Checker, Kind::Action];
+                    const TELLERS: [Kind; 4] = [Kind::Pass, Kind::Chain, Kind::Checker, Kind::Action];
                     if TELLERS.iter().any(|kind| self.scope.has(*kind, code.text)) {
                         continue;
                     }

@@ -155,9 +155,13 @@ impl Cx<'_> {
     ) -> (ExprId, Ty) {
         let receiver = strip(base_ty);
         if matches!(info.fact, Fact::AnchorRegistered | Fact::AnchorGroupSize | Fact::AnchorSameGroup)
-            && !matches!(self.kind, Kind::Symbols | Kind::Fn | Kind::Walk | Kind::Action)
+            && !matches!(
+                self.kind,
+                Kind::Symbols | Kind::Fn | Kind::Walk | Kind::Action | Kind::Pass | Kind::Chain
+            )
         {
-            let message = format!("`{}` sees a symbol table being built, and none is here", info.name);
+            let message =
+                format!("`{}` sees a symbol table that is built or tracked, and none is here", info.name);
             self.report(Diagnostic::error(codes::NOT_HERE, name_span, message));
         }
         if args.len() != info.params.len() {

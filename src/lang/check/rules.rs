@@ -411,6 +411,8 @@ fn is_edit(kind: &StatementKind) -> bool {
             | StatementKind::SetField { .. }
             | StatementKind::Sort { .. }
             | StatementKind::Apply { .. }
+            | StatementKind::Merge { .. }
+            | StatementKind::Track { .. }
     )
 }
 
@@ -429,7 +431,16 @@ fn statements(block: &Block) -> Vec<&StatementKind> {
                     open.extend(block.statements.iter().rev());
                 }
             }
-            StatementKind::For { body, .. } | StatementKind::Resolve { body, .. } => {
+            StatementKind::For { body, .. }
+            | StatementKind::Resolve { body, .. }
+            | StatementKind::Sweep { body, .. }
+            | StatementKind::Track { otherwise: Some(body), .. } => {
+                open.extend(body.statements.iter().rev());
+            }
+            StatementKind::Attempt { body, otherwise } => {
+                if let Some(block) = otherwise {
+                    open.extend(block.statements.iter().rev());
+                }
                 open.extend(body.statements.iter().rev());
             }
             _ => {}

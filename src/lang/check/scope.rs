@@ -414,9 +414,16 @@ fn note_steps(names: &mut Vec<Sym>, steps: &[ChainStep]) {
     let mut open: Vec<&ChainStep> = steps.iter().rev().collect();
     while let Some(step) = open.pop() {
         match step {
-            ChainStep::Require { name, .. } if !names.contains(&name.text) => names.push(name.text),
+            ChainStep::Require { name, .. } | ChainStep::Attempt { name, .. }
+                if !names.contains(&name.text) =>
+            {
+                names.push(name.text);
+            }
             ChainStep::For { steps, .. } => open.extend(steps.iter().rev()),
-            ChainStep::Require { .. } | ChainStep::Let { .. } | ChainStep::Use { .. } => {}
+            ChainStep::Require { .. }
+            | ChainStep::Attempt { .. }
+            | ChainStep::Let { .. }
+            | ChainStep::Use { .. } => {}
         }
     }
 }

@@ -40,6 +40,10 @@ fn allowed(kind: &StatementKind) -> Option<(&'static [Kind], &'static str)> {
         StatementKind::Sort { .. } => (&[Kind::Pass], "sort"),
         StatementKind::Apply { .. } => (&[Kind::Pass], "apply"),
         StatementKind::Resolve { .. } => (&[Kind::Pass], "resolve"),
+        StatementKind::Attempt { .. } => (EDITS, "attempt"),
+        StatementKind::Sweep { .. } => (&[Kind::Pass], "sweep"),
+        StatementKind::Track { .. } => (&[Kind::Pass], "track"),
+        StatementKind::Merge { .. } => (EDITS, "merge"),
     })
 }
 
@@ -214,6 +218,34 @@ impl Cx<'_> {
                 self.leave(mark);
                 Statement::Resolve { symbols: symbols.text, graph, local, body }
             }
+            StatementKind::Attempt { body, otherwise } => {
+                let body = self.block(body);
+                let otherwise = otherwise.as_ref().map(|block| self.block(block)).unwrap_or_default();
+                Statement::Attempt { body, otherwise }
+            }
+            StatementKind::Sweep { binder, graph, condition, body } => {
+                let graph = self.check(graph, &Ty::Graph);
+                let mark = self.env.len();
+                let local = self.declare(*binder, Ty::Node, "name");
+                let test = condition.as_ref().map(|condition| self.check(condition, &Ty::Bool));
+                let saved = condition.as_ref().map(|condition| self.narrow(&known_some(condition, true)));
+                let body = self.block(body);
+                if let Some(saved) = saved {
+                    self.widen(saved);
+                }
+                self.leave(mark);
+                Statement::Sweep { graph, local, condition: test, body }
+            }
+            StatementKind::Track { symbols, graph, otherwise } => {
+                self.item_name(*symbols, Kind::Symbols);
+                let graph = self.check(graph, &Ty::Graph);
+                let otherwise = otherwise.as_ref().map(|block| self.block(block));
+                Statement::Track { symbols: symbols.text, graph, otherwise }
+            }
+            StatementKind::Merge { anchor, into } => Statement::Merge {
+                anchor: self.check(anchor, &Ty::Anchor),
+                into: self.check(into, &Ty::Anchor),
+            },
         })
     }
 

@@ -9,8 +9,8 @@ use super::code::Code;
 use super::exec::Flow;
 use super::{EntryId, Failure, Machine, Value};
 use crate::graph::{NodeId, Sym};
-use crate::lang::hir::{ChainStep, Entry, TextId};
-use crate::lang::syntax::ast::Kind;
+use crate::lang::hir::{ChainStep, Entry, StepEnd};
+use crate::lang::syntax::ast::{Kind, Refusal};
 
 /// How a chain ended.
 #[derive(Clone, Debug)]
@@ -27,8 +27,7 @@ pub struct Kept {
     /// The chain, or the `steps` that it uses.
     pub entry: EntryId,
     pub name: Sym,
-    pub otherwise: Option<TextId>,
-    pub help: Option<TextId>,
+    pub end: StepEnd,
     /// The frame of the requirement, to render the texts with.
     pub frame: Arc<[Value]>,
 }
@@ -119,15 +118,14 @@ impl Machine<'_> {
                 let value = self.value(code, *value, base)?;
                 self.stack[base + *local as usize] = value;
             }
-            ChainStep::Require { name, condition, otherwise, help } => {
+            ChainStep::Attempt { name, body, end } => {
+                if self.attempt(code, body, base)?.is_none() {
+                    return self.kept(code, base, *name, *end).map(Some);
+                }
+            }
+            ChainStep::Require { name, condition, end } => {
                 if !self.holds(code, *condition, base)? {
-                    return Ok(Some(Box::new(Kept {
-                        entry: code.entry,
-                        name: *name,
-                        otherwise: *otherwise,
-                        help: *help,
-                        frame: self.frame(code, base),
-                    })));
+                    return self.kept(code, base, *name, *end).map(Some);
                 }
             }
             ChainStep::For { local, list, steps } => {
@@ -154,6 +152,16 @@ impl Machine<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// The chain ends at a step that does not hold.
+    fn kept(&self, code: &Code, base: usize, name: Sym, end: StepEnd) -> Result<Box<Kept>, Failure> {
+        let frame = self.frame(code, base);
+        if let (Refusal::Fail, Some(text)) = (end.refusal, end.otherwise) {
+            let cause = super::Cause::Text { text, frame };
+            return Err(Failure { cause, entry: Some(code.entry), places: Vec::new(), stands: false });
+        }
+        Ok(Box::new(Kept { entry: code.entry, name, end, frame }))
     }
 
     fn use_steps(&mut self, group: Sym, args: &[Value]) -> Result<Option<Box<Kept>>, Failure> {

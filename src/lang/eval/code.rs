@@ -154,6 +154,11 @@ pub(super) enum Op {
         graph: ExprId,
         table: ExprId,
     },
+    WouldConflict {
+        graph: ExprId,
+        first: ExprId,
+        second: ExprId,
+    },
     Counter(Sym),
 }
 
@@ -278,6 +283,9 @@ impl Code {
             }
             Expr::Symbols { symbols, graph } => Op::Symbols { symbols: *symbols, graph: *graph },
             Expr::Conflicts { graph, table } => Op::Conflicts { graph: *graph, table: *table },
+            Expr::WouldConflict { graph, first, second } => {
+                Op::WouldConflict { graph: *graph, first: *first, second: *second }
+            }
             Expr::Counter(name) => Op::Counter(*name),
         }
     }

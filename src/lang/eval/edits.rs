@@ -209,6 +209,12 @@ impl Machine<'_> {
     }
 
     fn record(&mut self, kind: EditKind) {
+        // Marks rest on what nodes and tensors say of themselves.
+        if let (EditKind::SetAttr { .. } | EditKind::SetField { .. }, Some(tracked)) =
+            (&kind, &mut self.tracked)
+        {
+            tracked.forget_counts();
+        }
         self.log.push(EditRecord { entry: self.current, kind });
     }
 
@@ -268,11 +274,22 @@ impl Machine<'_> {
             touched.extend(sources.iter().map(|output| output.node));
             sources.into_iter().for_each(|output| self.recount(output, false));
             self.forget_counts(gone, node.outputs.len() as u32);
+            touched.extend(self.edit.control_in(gone).chain(self.edit.control_out(gone)));
             let outputs = (0..node.outputs.len() as u32).flat_map(|i| self.edit.consumers(gone.output(i)));
             touched.extend(outputs.map(|input| input.node));
             if let Some(names) = &mut self.names {
                 names.remove(gone, node.graph, &node.name);
             }
+        }
+        if let Some(tracked) = &mut self.tracked {
+            for node in &removed {
+                let Some(node) = self.edit.get_node(*node).map(|found| (*node, found)) else { continue };
+                (0..node.1.inputs.len() as u32).for_each(|i| tracked.forget(Anchor::In(node.0.input(i))));
+                (0..node.1.outputs.len() as u32).for_each(|i| tracked.forget(Anchor::Out(node.0.output(i))));
+            }
+        }
+        if !node.subgraphs.is_empty() {
+            self.forget_lasting();
         }
         self.edit.remove_node(id);
         self.changed(touched);
@@ -364,6 +381,7 @@ impl Machine<'_> {
             Subject::Graph(graph) => {
                 self.edit.update_graph(graph, |graph| graph.attrs = attrs);
                 self.changed([]);
+                self.forget_lasting();
             }
             Subject::Anchor(anchor) => self.change_desc(anchor, |desc| desc.attrs = attrs),
         }

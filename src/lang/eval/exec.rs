@@ -6,7 +6,7 @@ use super::code::Code;
 use super::edits::attr_value;
 use super::machine::STORED;
 use super::{EntryId, Failure, Machine, Subject, Value};
-use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder};
+use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder, Tracked};
 use crate::lang::Level;
 use crate::lang::hir::{Block, Entry, ExprId, Insert, Statement, TextId};
 use crate::lang::syntax::ast::Kind;
@@ -60,16 +60,28 @@ impl<'a> Machine<'a> {
 
     /// Builds the table of `symbols NAME` for a target graph.
     pub fn build_symbols(&mut self, symbols: Sym, target: GraphId) -> Result<Symbols, Failure> {
+        let (built, ended) = self.symbols_builder(symbols, target)?;
+        ended.map(|()| built.finish(&self.edit))
+    }
+
+    /// The groups of `symbols NAME` as far as they could be built, and whether that was to the end.
+    fn symbols_builder(
+        &mut self,
+        symbols: Sym,
+        target: GraphId,
+    ) -> Result<(SymbolsBuilder, Result<(), Failure>), Failure> {
         let program = self.program;
         let Some(linked) = program.entry(Kind::Symbols, symbols).and_then(|id| program.linked(id)) else {
             return Err(Failure::mechanism("unknown", format!("there are no symbols `{symbols}`")));
         };
-        let Entry::Symbols { block, .. } = &*linked.entry else { return Ok(Symbols::default()) };
+        let Entry::Symbols { block, .. } = &*linked.entry else {
+            return Ok((SymbolsBuilder::default(), Ok(())));
+        };
         let anchors = if target == GraphId::ROOT { self.anchor_count() } else { 0 };
         let outer = self.builder.replace(SymbolsBuilder::with_capacity(anchors));
         let result = self.run(linked.code.entry, block, &[Value::Graph(target)]);
         let built = std::mem::replace(&mut self.builder, outer).unwrap_or_default();
-        result.map(|_| built.finish(&self.edit))
+        Ok((built, result.map(|_| ())))
     }
 
     /// Runs `action NAME`, and gives the node that it gives.
@@ -296,6 +308,27 @@ impl<'a> Machine<'a> {
                 let host = self.host;
                 host.apply(self, *chain, node)?;
             }
+            Statement::Attempt { body, otherwise } => {
+                return match self.attempt(code, body, base)? {
+                    Some(flow) => Ok(flow),
+                    None => self.block(code, otherwise, base),
+                };
+            }
+            Statement::Sweep { graph, local, condition, body } => {
+                let target = self.needed(code, *graph, base, ("sweep", "a graph"), Value::as_graph)?;
+                return self.sweep(code, target, (*local, *condition), body, base);
+            }
+            Statement::Track { symbols, graph, otherwise } => {
+                let target = self.needed(code, *graph, base, ("track", "a graph"), Value::as_graph)?;
+                return self.track(code, *symbols, target, otherwise.as_ref(), base);
+            }
+            Statement::Merge { anchor, into } => {
+                let anchor = self.anchor(code, *anchor, base, "merge")?;
+                let into = self.anchor(code, *into, base, "merge")?;
+                if let Some(tracked) = &mut self.tracked {
+                    tracked.merge(anchor, into);
+                }
+            }
             Statement::Resolve { symbols, graph, local, body } => {
                 let target = self.needed(code, *graph, base, ("resolve", "a graph"), Value::as_graph)?;
                 let host = self.host;
@@ -312,6 +345,24 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    /// Builds the table that the pass tracks. What has been built when the rules fail is kept.
+    fn track(
+        &mut self,
+        code: &Code,
+        symbols: Sym,
+        target: GraphId,
+        otherwise: Option<&Block>,
+        base: usize,
+    ) -> Result<Flow, Failure> {
+        let (built, ended) = self.symbols_builder(symbols, target)?;
+        self.tracked = Some(Box::new(Tracked::new(built)));
+        match (ended, otherwise) {
+            (Ok(()), _) => Ok(Flow::Next),
+            (Err(_), Some(otherwise)) => self.block(code, otherwise, base),
+            (Err(failure), None) => Err(failure),
+        }
     }
 
     /// Does `body` for each element of a list, until it stops. The list is taken before the loop starts: the body may

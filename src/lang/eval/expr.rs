@@ -44,6 +44,7 @@ impl<'a> Machine<'a> {
             },
             &Op::Note { base: of, note } => {
                 let subject = Subject::of(&self.expr(code, of, base));
+                self.see_everything();
                 subject.and_then(|subject| self.notes.get(&(note, subject)).cloned()).unwrap_or_default()
             }
             &Op::Call { callee, args, lift } => self.invoke(code, id, callee, code.args(args), lift, base),
@@ -152,6 +153,22 @@ impl<'a> Machine<'a> {
                 let host = self.host;
                 let answer = host.conflicts(self, target, &table);
                 answer.map_or_else(|failure| self.postpone(failure), Value::Bool)
+            }
+            &Op::WouldConflict { graph, first, second } => {
+                let target = self.expr(code, graph, base);
+                let first = self.expr(code, first, base).as_anchor();
+                let second = self.expr(code, second, base).as_anchor();
+                let (Value::Graph(target), Some(first), Some(second)) = (target, first, second) else {
+                    return Value::None;
+                };
+                self.see_everything();
+                let host = self.host;
+                match host.would_conflict(self, target, (first, second)) {
+                    Ok(answer) => answer.map_or(Value::None, Value::Bool),
+                    // Unknown is an answer, unless nothing can be evaluated any more.
+                    Err(failure) if self.is_exhausted() => self.postpone(failure),
+                    Err(_) => Value::None,
+                }
             }
             &Op::Counter(name) => {
                 let counter = self.counters.entry(name).or_insert(0);

@@ -14,6 +14,15 @@ use crate::lang::hir::ExprId;
 static DTYPES: LazyLock<Vec<Sym>> =
     LazyLock::new(|| DATA_TYPES.iter().map(|known| Sym::new(known.name)).collect());
 
+/// What separates words in options.
+const BLANKS: [char; 6] = [' ', '\t', '\n', '\r', '\u{b}', '\u{c}'];
+
+/// Whether a text is a decimal number without sign that fits into so many bits, at most 127.
+fn fits(text: &str, bits: u32) -> bool {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    digits && text.parse::<u128>().is_ok_and(|number| bits > 127 || number >> bits == 0)
+}
+
 fn count(n: usize) -> Value {
     Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
 }
@@ -188,14 +197,26 @@ impl<'a> Machine<'a> {
                 return Value::list(marks.into_iter().map(Value::Mark).collect());
             }
             (Fact::AnchorRegistered, _) => {
-                return Value::Bool(self.builder.as_ref().is_some_and(|b| b.is_registered(anchor)));
+                let known = match (&self.builder, &self.tracked) {
+                    (Some(builder), _) => builder.is_registered(anchor),
+                    (None, tracked) => tracked.as_ref().is_some_and(|table| table.contains(anchor)),
+                };
+                return Value::Bool(known);
             }
             (Fact::AnchorGroupSize, _) => {
-                return count(self.builder.as_mut().map_or(0, |builder| builder.group_size(anchor)));
+                let size = match (&mut self.builder, &mut self.tracked) {
+                    (Some(builder), _) => builder.group_size(anchor),
+                    (None, tracked) => tracked.as_mut().map_or(0, |table| table.size(anchor)),
+                };
+                return count(size);
             }
             (Fact::AnchorSameGroup, _) => {
                 let Some(other) = self.expr(code, a, base).as_anchor() else { return Value::None };
-                return Value::Bool(self.builder.as_mut().is_some_and(|b| b.same_group(anchor, other)));
+                let same = match (&mut self.builder, &mut self.tracked) {
+                    (Some(builder), _) => builder.same_group(anchor, other),
+                    (None, tracked) => tracked.as_mut().is_some_and(|table| table.same_group(anchor, other)),
+                };
+                return Value::Bool(same);
             }
             _ => {}
         }
@@ -334,6 +355,20 @@ impl<'a> Machine<'a> {
             Fact::StrCount | Fact::ListCount => count(text.chars().count()),
             Fact::StrIsEmpty | Fact::ListIsEmpty => Value::Bool(text.is_empty()),
             Fact::StrTrim => Value::text(text.trim()),
+            Fact::StrTrimStart => Value::text(text.trim_start_matches(BLANKS)),
+            Fact::StrDigits => {
+                let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+                Value::text(&text[..end])
+            }
+            Fact::StrIsUint => {
+                let bits = self.expr(code, a, base).as_int().and_then(|bits| u32::try_from(bits).ok());
+                Value::Bool(bits.is_some_and(|bits| fits(text, bits)))
+            }
+            Fact::StrAfter => {
+                let other = self.expr(code, a, base);
+                let rest = other.as_str().and_then(|other| text.strip_prefix(other));
+                rest.map_or(Value::None, Value::text)
+            }
             Fact::StrToInt => text.parse::<i64>().ok().into(),
             Fact::StrBefore => {
                 let other = self.expr(code, a, base);

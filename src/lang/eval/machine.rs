@@ -8,142 +8,21 @@ use rustc_hash::FxHashMap;
 
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
+use super::host::{Failure, Host, Marks};
+use super::lasting::Lasting;
 use super::memo::Memo;
 use super::program::{Data, Program};
-use super::reach::reaches;
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Reads, Trace};
 use super::value::List;
 use super::watch::Watch;
 use super::{EntryId, Subject, Value};
 use crate::graph::{
-    Anchor, Dense, Edit, GraphId, Input, Node, NodeId, Output, Snapshot, State, Sym, Symbols, SymbolsBuilder,
-    TensorDesc,
+    Anchor, Dense, Edit, GraphId, Input, Node, NodeId, Output, Snapshot, State, Sym, SymbolsBuilder,
+    TensorDesc, Tracked,
 };
-use crate::lang::hir::{ExprId, TextId};
+use crate::lang::hir::ExprId;
 use crate::lang::syntax::ast::Kind;
-
-/// The marks of anchors, as they were when the symbols were built.
-pub trait Marks {
-    fn has(&self, anchor: Anchor, mark: Sym) -> bool;
-    /// In order.
-    fn list(&self, anchor: Anchor) -> Vec<Sym>;
-}
-
-/// What the engine does for a body. Methods get the machine that asks, so they can read and edit its state.
-pub trait Host {
-    /// `symbols(NAME, g)`.
-    fn symbols(
-        &self,
-        machine: &mut Machine<'_>,
-        symbols: Sym,
-        target: GraphId,
-    ) -> Result<Arc<Symbols>, Failure>;
-
-    /// `conflicts(g, table)`.
-    fn conflicts(
-        &self,
-        machine: &mut Machine<'_>,
-        target: GraphId,
-        table: &Arc<Symbols>,
-    ) -> Result<bool, Failure>;
-
-    /// `sort with ORDER`, of the machine's root.
-    fn sort(&self, machine: &mut Machine<'_>, order: Sym) -> Result<(), Failure>;
-
-    /// `apply CHAIN to n`.
-    fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure>;
-
-    /// `resolve SYMBOLS in g as a { … }`: calls `body` for each isolated anchor.
-    fn resolve(
-        &self,
-        machine: &mut Machine<'_>,
-        symbols: Sym,
-        target: GraphId,
-        body: &mut dyn FnMut(&mut Machine<'_>, Anchor) -> Result<(), Failure>,
-    ) -> Result<(), Failure>;
-
-    /// Whether a path of data and control edges inside one graph leads from `from` to `to`. By default a search;
-    /// an engine that keeps an index answers from it.
-    fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
-        reaches(machine.state(), from, to)
-    }
-}
-
-/// A host without an engine: reachability by search, symbols built from the program, chains run in place;
-/// everything else fails.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoHost;
-
-impl Host for NoHost {
-    fn symbols(
-        &self,
-        machine: &mut Machine<'_>,
-        symbols: Sym,
-        target: GraphId,
-    ) -> Result<Arc<Symbols>, Failure> {
-        machine.build_symbols(symbols, target).map(Arc::new)
-    }
-
-    fn conflicts(&self, _: &mut Machine<'_>, _: GraphId, _: &Arc<Symbols>) -> Result<bool, Failure> {
-        Err(Failure::mechanism("no-host", "`conflicts` has no meaning here"))
-    }
-
-    fn sort(&self, _: &mut Machine<'_>, _: Sym) -> Result<(), Failure> {
-        Err(Failure::mechanism("no-host", "`sort` has no meaning here"))
-    }
-
-    fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {
-        machine.run_chain(chain, node).map(|_| ())
-    }
-
-    fn resolve(
-        &self,
-        _: &mut Machine<'_>,
-        _: Sym,
-        _: GraphId,
-        _: &mut dyn FnMut(&mut Machine<'_>, Anchor) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        Err(Failure::mechanism("no-host", "`resolve` has no meaning here"))
-    }
-}
-
-/// Why a body could not go on. The edit it made is to be thrown away.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    pub cause: Cause,
-    /// The item that failed, if known.
-    pub entry: Option<EntryId>,
-    /// The anchors it is about.
-    pub places: Vec<Anchor>,
-    /// The edit is to be kept after all.
-    pub stands: bool,
-}
-
-#[derive(Clone, Debug)]
-pub enum Cause {
-    /// A `fail` statement: render the text of the item with this frame.
-    Text { text: TextId, frame: Arc<[Value]> },
-    /// A step that the mechanism refuses. `code` is stable.
-    Mechanism { code: &'static str, message: String },
-}
-
-impl Failure {
-    pub fn mechanism(code: &'static str, message: impl Into<String>) -> Failure {
-        Failure {
-            cause: Cause::Mechanism { code, message: message.into() },
-            entry: None,
-            places: Vec::new(),
-            stands: false,
-        }
-    }
-
-    #[must_use]
-    pub fn at(mut self, places: impl IntoIterator<Item = Anchor>) -> Failure {
-        self.places.extend(places);
-        self
-    }
-}
 
 /// More nested calls than this, or more bytes of native stack, end the evaluation with a failure. Calls are
 /// acyclic and expressions are as deep as the parser lets them be, so only a rule set made for it gets here.
@@ -178,6 +57,12 @@ pub struct Machine<'a> {
     pub(super) root: GraphId,
     pub(super) marks: Option<Rc<dyn Marks>>,
     pub(super) builder: Option<SymbolsBuilder>,
+    /// The table that `track` keeps.
+    pub(super) tracked: Option<Box<Tracked>>,
+    /// Results of walks that outlive edits; kept while a sweep runs.
+    pub(super) lasting: Option<Box<Lasting>>,
+    /// A sweep visits this node alone.
+    pub(super) only: Option<NodeId>,
     pub(super) counters: FxHashMap<Sym, i64>,
     /// What `set x.note(NAME)` left. Never part of the state.
     pub(super) notes: FxHashMap<(Sym, Subject), Value>,
@@ -232,6 +117,9 @@ impl<'a> Machine<'a> {
             root,
             marks: None,
             builder: None,
+            tracked: None,
+            lasting: None,
+            only: None,
             counters: FxHashMap::default(),
             notes: FxHashMap::default(),
             stack: Vec::new(),
@@ -326,6 +214,16 @@ impl<'a> Machine<'a> {
     /// Findings reported since the last call, in order.
     pub fn take_reports(&mut self) -> Vec<Report> {
         std::mem::take(&mut self.reports)
+    }
+
+    /// The table that the pass tracks.
+    pub fn tracked(&mut self) -> Option<&mut Tracked> {
+        self.tracked.as_deref_mut()
+    }
+
+    /// Lets sweeps visit one node alone.
+    pub fn set_only(&mut self, only: Option<NodeId>) {
+        self.only = only;
     }
 
     /// Starts recording what is read.
@@ -445,6 +343,11 @@ impl<'a> Machine<'a> {
         false
     }
 
+    /// No steps are left: nothing can be evaluated any more.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.steps == 0
+    }
+
     pub(super) fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -551,11 +454,30 @@ impl<'a> Machine<'a> {
     /// Notes that the edit has changed something about `nodes`.
     pub(super) fn changed(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
         self.epoch += 1;
-        if self.dense.is_some() {
-            for node in nodes {
+        for node in nodes {
+            if self.dense.is_some() {
                 self.dirty.grow_and_insert(node.0 as usize);
             }
+            if let Some(lasting) = &mut self.lasting {
+                lasting.changed(node);
+            }
         }
+    }
+
+    /// Forgets what outlives edits: something has changed that no node stands for.
+    pub(super) fn forget_lasting(&mut self) {
+        if let Some(lasting) = &mut self.lasting {
+            lasting.clear();
+        }
+    }
+
+    /// Goes back to an earlier edit.
+    pub(super) fn go_back(&mut self, edit: Edit) {
+        self.edit = edit;
+        self.names = None;
+        self.counts.clear();
+        self.forget_lasting();
+        self.lists_changed();
     }
 
     /// Leaves a value at a place; none takes away what is there. Results that rest on notes are forgotten.
@@ -579,6 +501,7 @@ impl<'a> Machine<'a> {
     /// Rewrites node lists and topological ids: for a sort. `change` must leave nodes and edges alone.
     pub fn reorder(&mut self, change: impl FnOnce(&mut Edit)) {
         change(&mut self.edit);
+        self.forget_lasting();
         self.lists_changed();
     }
 
@@ -588,6 +511,7 @@ impl<'a> Machine<'a> {
         self.dense = None;
         self.names = None;
         self.counts.clear();
+        self.forget_lasting();
         self.lists_changed();
         result
     }

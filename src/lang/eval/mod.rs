@@ -11,6 +11,7 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod attempt;
 mod cells;
 mod chains;
 mod code;
@@ -19,12 +20,16 @@ mod edits;
 mod exec;
 mod expr;
 mod fact;
+mod host;
+mod lasting;
 mod machine;
 mod memo;
+mod neighbours;
 mod program;
 mod reach;
 mod render;
 mod stream;
+mod sweep;
 mod tally;
 mod trace;
 mod value;
@@ -37,7 +42,8 @@ mod tests;
 pub use chains::{ChainEnd, Kept};
 pub use edits::{EditKind, EditRecord, Subject};
 pub use exec::{Isolated, Report};
-pub use machine::{Cause, Failure, Host, Machine, Marks, NoHost};
+pub use host::{Cause, Failure, Host, HostMark, Marks, NoHost};
+pub use machine::Machine;
 pub use program::Program;
 pub use reach::reaches;
 pub use tally::{Outcomes, Tally, VERDICT, cell};

@@ -205,9 +205,11 @@ fn cost(code: &Code, costs: &[Option<Option<u32>>]) -> Option<Option<u32>> {
     let mut total = 0u32;
     for op in &code.ops {
         let own = match op {
-            Op::HasMark { .. } | Op::Counter(_) | Op::Conflicts { .. } | Op::Symbols { .. } => {
-                return Some(None);
-            }
+            Op::HasMark { .. }
+            | Op::Counter(_)
+            | Op::Conflicts { .. }
+            | Op::WouldConflict { .. }
+            | Op::Symbols { .. } => return Some(None),
             Op::Fact {
                 fact:
                     Fact::AnchorMarks | Fact::AnchorRegistered | Fact::AnchorGroupSize | Fact::AnchorSameGroup,

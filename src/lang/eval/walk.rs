@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::code::Code;
 use super::memo::{Key, pack};
 use super::stream::{End, Sink};
-use super::trace::EventKind;
+use super::trace::{EventKind, ReadLog};
 use super::{EntryId, Machine, Value};
 use crate::lang::hir::{Entry, ExprId, WalkMode};
 
@@ -55,6 +55,11 @@ impl<'a> Machine<'a> {
         let Entry::Walk { steps, lists, .. } = &*linked.entry else { return Value::None };
         if from.is_none() || !self.descend() {
             return Value::None;
+        }
+        if linked.memo && mode == WalkMode::Last && !*lists && self.may_last() {
+            let last = self.lasting_walk(&linked.code, steps, walk, from);
+            self.calls -= 1;
+            return last;
         }
         let key = if linked.memo { Key::new(walk.0, mode as u8, std::slice::from_ref(&from)) } else { None };
         let result = match key.and_then(|key| self.recall(&key)) {
@@ -177,6 +182,63 @@ impl<'a> Machine<'a> {
             WalkMode::Cycle => (Value::Bool(cycle), true),
             WalkMode::Path | WalkMode::All => (Value::list(self.places[start..].to_vec()), true),
         }
+    }
+
+    /// Walks can be remembered across edits, and nobody watches how they come about.
+    fn may_last(&self) -> bool {
+        self.lasting.is_some() && self.reads.is_none() && self.trace.is_none()
+    }
+
+    /// A walk whose last place is remembered until something that it read changes.
+    fn lasting_walk(&mut self, code: &Code, steps: &Steps, walk: EntryId, from: Value) -> Value {
+        let mode = WalkMode::Last as u8;
+        let Some(mut key) = Key::new(walk.0, mode, std::slice::from_ref(&from)) else { return Value::None };
+        if let Some(last) = self.lasting.as_ref().and_then(|lasting| lasting.get(&key)) {
+            return last.clone();
+        }
+        let frame = self.enter(std::slice::from_ref(&from), code.locals);
+        self.reach(walk);
+        let start = self.places.len();
+        let mut visited = Visited { start, set: FxHashSet::default() };
+        let mut place = from.clone();
+        visited.add(&mut self.places, from);
+        // A place, what its step read, whether that can be named.
+        let mut passed: Vec<(Key, ReadLog)> = Vec::new();
+        let mut known = None;
+        let mut cycle = false;
+        while self.spend(1) {
+            self.reads = Some(ReadLog::default());
+            let step = self.step(code, steps, &place, frame);
+            passed.push((key, self.reads.take().unwrap_or_default()));
+            let Some((next, _)) = step else { break };
+            let Some(there) = key.with(&next) else { break };
+            if !visited.add(&mut self.places, next.clone()) {
+                cycle = true;
+                break;
+            }
+            (place, key) = (next, there);
+            if let Some(last) = self.lasting.as_ref().and_then(|lasting| lasting.get(&key)) {
+                known = Some(key);
+                place = last.clone();
+                break;
+            }
+        }
+        self.places.truncate(start);
+        self.leave(frame);
+        if cycle || self.pending.is_some() {
+            return place;
+        }
+        if let Some(lasting) = &mut self.lasting {
+            for (key, log) in passed.into_iter().rev() {
+                // What leads to a place that is not remembered cannot be forgotten with it.
+                if log.everything {
+                    break;
+                }
+                lasting.put(key, place.clone(), &log.nodes, known);
+                known = Some(key);
+            }
+        }
+        place
     }
 
     fn breadth_first(&mut self, code: &Code, steps: &Steps, from: Value, frame: usize) -> Value {

@@ -107,6 +107,29 @@ pub enum Statement {
         local: Local,
         body: Block,
     },
+    /// If `body` fails, what it did is undone and `otherwise` runs.
+    Attempt {
+        body: Block,
+        otherwise: Block,
+    },
+    /// Visits nodes by readiness, and again those beside what was deleted.
+    Sweep {
+        graph: ExprId,
+        local: Local,
+        condition: Option<ExprId>,
+        body: Block,
+    },
+    /// Builds a symbol table that lives as long as the pass. `otherwise`: the table could not be finished.
+    Track {
+        symbols: Sym,
+        graph: ExprId,
+        otherwise: Option<Block>,
+    },
+    /// Appends the tracked group of `anchor` to that of `into`.
+    Merge {
+        anchor: ExprId,
+        into: ExprId,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -346,8 +346,13 @@ pub enum ChainStep {
     Require {
         name: Name,
         condition: Expr,
-        otherwise: Option<Text>,
-        help: Option<Text>,
+        end: StepEnd,
+    },
+    /// Edits that are undone if one of them fails.
+    Attempt {
+        name: Name,
+        body: Block,
+        end: StepEnd,
     },
     /// The steps for one element after the other.
     For {
@@ -362,6 +367,25 @@ pub enum ChainStep {
         args: Vec<Expr>,
         when: Option<Expr>,
     },
+}
+
+/// What comes of a chain step that does not hold, and its texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepEnd {
+    pub refusal: Refusal,
+    pub otherwise: Option<Text>,
+    pub help: Option<Text>,
+}
+
+/// What a chain step that does not hold does beside ending the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Refusal {
+    #[default]
+    Keep,
+    /// Its text is a finding as well.
+    Warn,
+    /// The pass fails with its text.
+    Fail,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -462,6 +486,12 @@ pub enum ExprKind {
     Conflicts {
         graph: Expr,
         table: Expr,
+    },
+    /// `conflicts(g, a, b)`: of the groups that the pass tracks.
+    WouldConflict {
+        graph: Expr,
+        first: Expr,
+        second: Expr,
     },
     Counter(Name),
 }

@@ -120,4 +120,27 @@ pub enum StatementKind {
         binder: Name,
         body: Block,
     },
+    /// `attempt { … } else { … }`: does the one, or undoes it and does the other.
+    Attempt {
+        body: Block,
+        otherwise: Option<Block>,
+    },
+    /// `sweep n in GRAPH where … { … }`.
+    Sweep {
+        binder: Name,
+        graph: Expr,
+        condition: Option<Expr>,
+        body: Block,
+    },
+    /// `track NAME in GRAPH else { … }`.
+    Track {
+        symbols: Name,
+        graph: Expr,
+        otherwise: Option<Block>,
+    },
+    /// `merge a into b`.
+    Merge {
+        anchor: Expr,
+        into: Expr,
+    },
 }

@@ -14,9 +14,10 @@ const RESERVED: [&str; 14] =
     ["and", "or", "not", "in", "is", "none", "true", "false", "where", "if", "then", "else", "match", "let"];
 
 /// The words that begin a statement.
-pub const STATEMENTS: [&str; 22] = [
+pub const STATEMENTS: [&str; 26] = [
     "let", "if", "for", "stop", "do", "give", "isolate", "found", "join", "unite", "fail", "report",
-    "insert", "delete", "connect", "cut", "link", "unlink", "set", "sort", "apply", "resolve",
+    "insert", "delete", "connect", "cut", "link", "unlink", "set", "sort", "apply", "resolve", "attempt",
+    "sweep", "track", "merge",
 ];
 
 const CLAUSES: [&str; 6] = ["when", "isolate", "because", "help", "level", "doc"];
@@ -300,7 +301,7 @@ impl Wants {
             Rule::level => self.words(&["error", "warn", "note"]),
             Rule::lint_level => self.words(&["error", "warn", "note"]),
             Rule::match_else => self.words(&["else"]),
-            Rule::chain_step => self.words(&["require", "let"]),
+            Rule::chain_step => self.words(&["require", "attempt", "let"]),
             Rule::declaration | Rule::item => self.noun("an item"),
             Rule::matrix_result => self.noun("an enum or its variants in braces"),
             Rule::body | Rule::lbrace | Rule::name_set | Rule::fields | Rule::elements | Rule::raw_graph => {

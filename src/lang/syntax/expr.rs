@@ -277,8 +277,12 @@ impl Builder {
             }
             Rule::conflicts_value => {
                 let args = self.exprs_in(&child(&inner, Rule::conflicts_args)?, Rule::expr)?;
-                let [graph, table] = <[Expr; 2]>::try_from(args).ok()?;
-                ExprKind::Conflicts { graph, table }
+                let mut args = args.into_iter();
+                let (graph, second) = (args.next()?, args.next()?);
+                match args.next() {
+                    Some(third) => ExprKind::WouldConflict { graph, first: second, second: third },
+                    None => ExprKind::Conflicts { graph, table: second },
+                }
             }
             Rule::call => {
                 let name = self.name_in(&inner, Rule::name)?;

@@ -2,8 +2,8 @@
 
 use super::ast::{
     AttrPlace, AttrType, AttributeRule, ChainStep, Checker, CheckerAction, CheckerForm, Expr, ExprKind, Item,
-    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole, PipelineStep, Role,
-    SetTerm, Side, Span, Subject, Type, TypeKind, WalkStep,
+    ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole, PipelineStep, Refusal,
+    Role, SetTerm, Side, Span, StepEnd, Subject, Type, TypeKind, WalkStep,
 };
 use super::build::{Builder, Rule, Tree, child, children, has, only};
 use super::expr::expr;
@@ -482,12 +482,15 @@ impl Builder {
                 let args = self.exprs_in(&child(&used, Rule::args)?, Rule::expr)?;
                 ChainStep::Use { group: self.name_in(&used, Rule::name)?, args, when }
             }
-            _ => ChainStep::Require {
-                name: self.name_in(step, Rule::dotted)?,
-                condition: self.expr_in(step, Rule::simple)?,
-                otherwise: self.clause(step, Rule::reason)?,
-                help: self.clause(step, Rule::help)?,
-            },
+            rule => {
+                let name = self.name_in(step, Rule::dotted)?;
+                let (otherwise, help) = (self.clause(step, Rule::reason)?, self.clause(step, Rule::help)?);
+                let end = StepEnd { refusal: refusal(step), otherwise, help };
+                match rule {
+                    Rule::attempt_step => ChainStep::Attempt { name, body: self.body_in(step)?, end },
+                    _ => ChainStep::Require { name, condition: self.expr_in(step, Rule::simple)?, end },
+                }
+            }
         })
     }
 
@@ -540,4 +543,13 @@ impl Builder {
 /// The level word behind `level`.
 pub fn only_word<'a>(tree: &Tree<'a>) -> Option<Tree<'a>> {
     tree.clone().into_inner().find(|word| word.as_rule() != Rule::kw_level)
+}
+
+/// The word between `else` and the text of a chain step.
+fn refusal(step: &Tree) -> Refusal {
+    match child(step, Rule::reason).and_then(|reason| child(&reason, Rule::refusal)) {
+        Some(word) if has(&word, Rule::kw_fail) => Refusal::Fail,
+        Some(_) => Refusal::Warn,
+        None => Refusal::Keep,
+    }
 }

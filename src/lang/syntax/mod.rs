@@ -18,6 +18,7 @@ mod expr;
 mod items;
 pub mod parse;
 pub mod print;
+mod print_chain;
 mod print_expr;
 mod recover;
 pub(in crate::lang) mod scan;

@@ -4,9 +4,9 @@
 //! finds them with [`super::comments`].
 
 use super::ast::{
-    AttrPlace, AttrType, AttributeRule, Block, ChainStep, Checker, CheckerAction, CheckerForm, Expect,
-    ExpectKind, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole,
-    Position, Raw, Role, SetTerm, Side, Statement, StatementKind, Subject, Test, Text,
+    AttrPlace, AttrType, AttributeRule, Block, Checker, CheckerAction, CheckerForm, Expect, ExpectKind, Expr,
+    Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole, Position, Raw, Role,
+    SetTerm, Side, Statement, StatementKind, Subject, Test, Text,
 };
 use super::print_expr::{full, names, simple, string, text, tight, ty};
 
@@ -69,41 +69,20 @@ pub fn keyword(kind: Kind) -> &'static str {
 }
 
 #[derive(Default)]
-struct Printer {
+pub(super) struct Printer {
     out: String,
     indent: usize,
 }
 
 impl Printer {
-    fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str) {
         self.out.push_str(&"  ".repeat(self.indent));
         self.out.push_str(line);
         self.out.push('\n');
     }
 
-    fn chain_steps(&mut self, steps: &[ChainStep]) {
-        for step in steps {
-            match step {
-                ChainStep::Let { name, value } => self.line(&format!("let {} = {}", name.text, full(value))),
-                ChainStep::Require { name, condition, otherwise, help } => {
-                    let (reason, help) = (clause("else", otherwise.as_ref()), clause("help", help.as_ref()));
-                    self.line(&format!("require {}: {}{reason}{help}", name.text, simple(condition)));
-                }
-                ChainStep::For { binder, list, condition: filter, steps } => {
-                    let head =
-                        format!("for {} in {}{}", binder.text, simple(list), condition(filter.as_ref()));
-                    self.braces(&head, |printer| printer.chain_steps(steps));
-                }
-                ChainStep::Use { group, args, when } => {
-                    let args = args.iter().map(full).collect::<Vec<_>>().join(", ");
-                    self.line(&format!("use {}({args}){}", group.text, worded("when", when.as_ref())));
-                }
-            }
-        }
-    }
-
     /// `head {`, the lines that `inner` prints, `}`.
-    fn braces(&mut self, head: &str, inner: impl FnOnce(&mut Printer)) {
+    pub(super) fn braces(&mut self, head: &str, inner: impl FnOnce(&mut Printer)) {
         self.line(&format!("{head} {{"));
         self.indent += 1;
         inner(self);
@@ -372,6 +351,21 @@ impl Printer {
             }
             StatementKind::Sort { order } => format!("sort with {}", order.text),
             StatementKind::Apply { chain, to } => format!("apply {} to {}", chain.text, simple(to)),
+            StatementKind::Merge { anchor, into } => {
+                format!("merge {} into {}", simple(anchor), simple(into))
+            }
+            StatementKind::Attempt { body, otherwise } => return self.attempt(body, otherwise.as_ref()),
+            StatementKind::Sweep { binder, graph, condition: only, body } => {
+                let condition = condition(only.as_ref());
+                return self.body(&format!("sweep {} in {}{condition}", binder.text, simple(graph)), body);
+            }
+            StatementKind::Track { symbols, graph, otherwise } => {
+                let head = format!("track {} in {}", symbols.text, simple(graph));
+                match otherwise {
+                    Some(otherwise) => return self.body(&format!("{head} else"), otherwise),
+                    None => head,
+                }
+            }
             StatementKind::Resolve { symbols, graph, binder, body } => {
                 let head = format!("resolve {} in {} as {}", symbols.text, simple(graph), binder.text);
                 return self.body(&head, body);
@@ -393,7 +387,17 @@ impl Printer {
         self.line("}");
     }
 
-    fn indented(&mut self, body: &Block) {
+    fn attempt(&mut self, body: &Block, otherwise: Option<&Block>) {
+        self.line("attempt {");
+        self.indented(body);
+        if let Some(body) = otherwise {
+            self.line("} else {");
+            self.indented(body);
+        }
+        self.line("}");
+    }
+
+    pub(super) fn indented(&mut self, body: &Block) {
         self.indent += 1;
         self.statements(body);
         self.indent -= 1;
@@ -484,15 +488,15 @@ fn bound(name: Option<Name>) -> String {
     name.map(|name| format!("let {} = ", name.text)).unwrap_or_default()
 }
 
-fn clause(word: &str, value: Option<&Text>) -> String {
+pub(super) fn clause(word: &str, value: Option<&Text>) -> String {
     value.map(|value| format!(" {word} {}", text(value))).unwrap_or_default()
 }
 
-fn worded(word: &str, value: Option<&Expr>) -> String {
+pub(super) fn worded(word: &str, value: Option<&Expr>) -> String {
     value.map(|value| format!(" {word} {}", simple(value))).unwrap_or_default()
 }
 
-fn condition(value: Option<&Expr>) -> String {
+pub(super) fn condition(value: Option<&Expr>) -> String {
     worded("where", value)
 }
 

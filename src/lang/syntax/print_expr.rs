@@ -165,6 +165,9 @@ fn write(out: &mut String, expr: &Expr, least: u8, last: bool) {
         ExprKind::Conflicts { graph, table } => {
             out.push_str(&format!("conflicts({}, {})", full(graph), full(table)));
         }
+        ExprKind::WouldConflict { graph, first, second } => {
+            out.push_str(&format!("conflicts({}, {}, {})", full(graph), full(first), full(second)));
+        }
         ExprKind::Counter(name) => out.push_str(&format!("counter({})", name.text)),
     }
 }

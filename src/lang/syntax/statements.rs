@@ -86,6 +86,32 @@ impl Builder {
                 Some(StatementKind::Apply { chain, to: self.expr_in(&inner, Rule::simple)? })
             }
             Rule::resolve_statement => self.resolve(&inner),
+            Rule::attempt_statement => {
+                let mut bodies = children(&inner, Rule::body).map(|body| self.body(&body));
+                let body = bodies.next()??;
+                let otherwise = bodies.next();
+                let otherwise = match otherwise {
+                    Some(block) => Some(block?),
+                    None => None,
+                };
+                Some(StatementKind::Attempt { body, otherwise })
+            }
+            Rule::sweep_statement => {
+                let binder = self.name_in(&inner, Rule::name)?;
+                let graph = self.expr_in(&inner, Rule::simple);
+                let condition = self.condition(&inner)?;
+                let body = self.body_in(&inner)?;
+                Some(StatementKind::Sweep { binder, graph: graph?, condition, body })
+            }
+            Rule::track_statement => {
+                let symbols = self.name_in(&inner, Rule::name)?;
+                let graph = self.expr_in(&inner, Rule::simple)?;
+                let otherwise = match child(&inner, Rule::body) {
+                    Some(body) => Some(self.body(&body)?),
+                    None => None,
+                };
+                Some(StatementKind::Track { symbols, graph, otherwise })
+            }
             _ => self.simple_statement(&inner),
         }
     }
@@ -99,6 +125,7 @@ impl Builder {
             Rule::found_statement => StatementKind::Found(first),
             Rule::join_statement => StatementKind::Join { anchor: first, to: second? },
             Rule::unite_statement => StatementKind::Unite { anchor: first, with: second? },
+            Rule::merge_statement => StatementKind::Merge { anchor: first, into: second? },
             Rule::delete_statement => StatementKind::Delete(first),
             Rule::connect_statement => StatementKind::Connect { from: first, to: second? },
             Rule::cut_statement => StatementKind::Cut(first),

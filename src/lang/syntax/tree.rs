@@ -4,8 +4,8 @@
 //! is among its parts, in the order of the text. An item is taken apart by those who know its kind.
 
 use super::ast::{
-    BinaryOp, Block, ChainStep, Expr, ExprKind, Name, Position, Quantifier, Statement, StatementKind, Text,
-    TextPart,
+    BinaryOp, Block, ChainStep, Expr, ExprKind, Name, Position, Quantifier, Refusal, Statement,
+    StatementKind, StepEnd, Text, TextPart,
 };
 
 /// What a tree says itself, and the trees inside.
@@ -89,6 +89,7 @@ pub fn expr_parts(expr: &Expr) -> Parts<'_> {
         ExprKind::Option(name) => parts(format!("option {}", word(name)), []),
         ExprKind::Symbols { name, graph } => parts(format!("symbols {}", word(name)), [graph]),
         ExprKind::Conflicts { graph, table } => parts("conflicts", [graph, table]),
+        ExprKind::WouldConflict { graph, first, second } => parts("conflicts of", [graph, first, second]),
         ExprKind::Counter(name) => parts(format!("counter {}", word(name)), []),
     }
 }
@@ -168,6 +169,22 @@ pub fn statement_parts(statement: &Statement) -> Parts<'_> {
             blocks: vec![body],
             ..parts(format!("resolve {} {}", word(symbols), word(binder)), [graph])
         },
+        StatementKind::Attempt { body, otherwise } => Parts {
+            blocks: [body].into_iter().chain(otherwise).collect(),
+            ..parts(format!("attempt {}", otherwise.is_some()), [])
+        },
+        StatementKind::Sweep { binder, graph, condition, body } => Parts {
+            blocks: vec![body],
+            ..parts(
+                format!("sweep {} {}", word(binder), condition.is_some()),
+                [graph].into_iter().chain(condition),
+            )
+        },
+        StatementKind::Track { symbols, graph, otherwise } => Parts {
+            blocks: otherwise.iter().collect(),
+            ..parts(format!("track {} {}", word(symbols), otherwise.is_some()), [graph])
+        },
+        StatementKind::Merge { anchor, into } => parts("merge", [anchor, into]),
     }
 }
 
@@ -175,9 +192,14 @@ pub fn statement_parts(statement: &Statement) -> Parts<'_> {
 pub fn step_parts(step: &ChainStep) -> Parts<'_> {
     match step {
         ChainStep::Let { name, value } => parts(format!("let {}", word(name)), [value]),
-        ChainStep::Require { name, condition, otherwise, help } => Parts {
-            texts: otherwise.iter().map(|t| ("else", t)).chain(help.iter().map(|t| ("help", t))).collect(),
-            ..parts(format!("require {}", word(name)), [condition])
+        ChainStep::Require { name, condition, end } => Parts {
+            texts: end_texts(end),
+            ..parts(format!("require {}{}", word(name), refusal(end)), [condition])
+        },
+        ChainStep::Attempt { name, body, end } => Parts {
+            texts: end_texts(end),
+            blocks: vec![body],
+            ..parts(format!("attempt {}{}", word(name), refusal(end)), [])
         },
         ChainStep::For { binder, list, condition, .. } => parts(
             format!("for {} {}", word(binder), condition.is_some()),
@@ -186,6 +208,19 @@ pub fn step_parts(step: &ChainStep) -> Parts<'_> {
         ChainStep::Use { group, args, when } => {
             parts(format!("use {} {}", word(group), when.is_some()), args.iter().chain(when))
         }
+    }
+}
+
+fn end_texts(end: &StepEnd) -> Vec<(&'static str, &Text)> {
+    let help = end.help.iter().map(|text| ("help", text));
+    end.otherwise.iter().map(|text| ("else", text)).chain(help).collect()
+}
+
+fn refusal(end: &StepEnd) -> &'static str {
+    match end.refusal {
+        Refusal::Keep => "",
+        Refusal::Warn => " warn",
+        Refusal::Fail => " fail",
     }
 }
 

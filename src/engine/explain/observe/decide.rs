@@ -8,7 +8,7 @@ use super::state::{About, At, Bound, Form, Open, State, Told, append, append_new
 use super::{Act, FOCUS, Key, Mode, Observer, What};
 use crate::graph::{NodeId, Sym};
 use crate::lang::eval::{EntryId, Machine, Spot, Value};
-use crate::lang::hir::{ChainStep, ExprId, Local, Statement};
+use crate::lang::hir::{ChainStep, ExprId, Local, Statement, StepEnd};
 
 /// How deep functions are opened.
 const DEEP: u32 = 14;
@@ -351,7 +351,9 @@ impl Observer<'_> {
 
     /// A requirement of a chain on one of the nodes.
     pub(super) fn require(&self, state: &mut State, machine: &mut Machine<'_>, spot: Spot, step: &ChainStep) {
-        let ChainStep::Require { name, condition, otherwise, help } = step else { return };
+        let ChainStep::Require { name, condition, end: StepEnd { otherwise, help, .. } } = step else {
+            return;
+        };
         let Some(outer) = state.open.iter().rposition(|open| open.chain.is_some()) else { return };
         let Some(chain) = state.open[outer].chain else { return };
         let rounds: Vec<Value> = state.open[outer..].iter().filter_map(|open| open.element.clone()).collect();

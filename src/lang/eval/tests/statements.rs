@@ -8,7 +8,7 @@ use crate::graph::{Anchor, AttrValue, GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::eval::{Cause, ChainEnd, EditKind, Failure, Host, Machine, NoHost, Value, reaches};
 use crate::lang::facts::Fact;
 use crate::lang::hir::*;
-use crate::lang::syntax::ast::{AttrType, Kind};
+use crate::lang::syntax::ast::{AttrType, Kind, Refusal};
 
 /// `a -> b`, `c` alone, and `d` inside the graph of `b`.
 fn graph() -> (Snapshot, [NodeId; 4]) {
@@ -439,8 +439,7 @@ fn chains_stop_at_the_first_failing_step() {
         let require = |name, condition| ChainStep::Require {
             name: sym(name),
             condition,
-            otherwise: Some(3),
-            help: None,
+            end: StepEnd { refusal: Refusal::Keep, otherwise: Some(3), help: None },
         };
         let steps = vec![
             ChainStep::Let { local: held, value: count },
@@ -464,7 +463,7 @@ fn chains_stop_at_the_first_failing_step() {
     assert!(matches!(on(true, c), (ChainEnd::Done, 1)));
     assert!(matches!(on(true, b), (ChainEnd::Elsewhere, 0)));
     let (ChainEnd::Kept(kept), 0) = on(false, c) else { panic!("it is kept") };
-    assert_eq!((kept.name, kept.otherwise), (sym("second"), Some(3)));
+    assert_eq!((kept.name, kept.end.otherwise), (sym("second"), Some(3)));
 }
 
 /// Writes down what it is asked.
@@ -486,6 +485,16 @@ impl Host for Recorder {
     fn conflicts(&self, _: &mut Machine<'_>, g: GraphId, table: &Arc<Symbols>) -> Result<bool, Failure> {
         self.note(format!("conflicts {} {}", g.0, table.groups().len()));
         Err(Failure::mechanism("asked", "the engine refuses"))
+    }
+
+    fn would_conflict(
+        &self,
+        _: &mut Machine<'_>,
+        g: GraphId,
+        _: (Anchor, Anchor),
+    ) -> Result<Option<bool>, Failure> {
+        self.note(format!("would_conflict {}", g.0));
+        Ok(None)
     }
 
     fn sort(&self, machine: &mut Machine<'_>, order: Sym) -> Result<(), Failure> {

@@ -1,0 +1,272 @@
+//! Would joining two tracked groups create a conflict? (`layout.md` 11)
+//!
+//! Promise: the answer is that of a search through the joined group on the state as it is now, and most questions are
+//! answered without one. Of each group it is counted how many anchors *may* carry each mark: for sure where a mark
+//! depends on what nodes say of themselves, and for every anchor where it depends on the group, on edges or on other
+//! marks. Counts are added up when groups are merged. Where no rule is about two marks that are there, nothing conflicts.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use super::marks::{MarkList, MarkTable, Place, anchor_value, group_value};
+use super::queries::{is_edge_fact, pair_table, roots, rule};
+use super::search::{Rule, Search};
+use crate::db::{Db, Linked, Roots, RuleSet, names, program};
+use crate::graph::{Anchor, Counts, GraphId, Group, Snapshot, Sym, Symbols};
+use crate::lang::eval::{EntryId, Failure, Machine, Program, Value};
+use crate::lang::hir::{Body, Entry, Expr, ExprId};
+use crate::lang::syntax::ast::{Kind, Side};
+
+/// The program of a pass: with all marks and all rules of pairs if it asks about tracked groups.
+pub fn pass_program(db: &dyn Db, rules: RuleSet, own: (Kind, Sym)) -> &Linked {
+    let narrow = program(db, rules, Roots::of(db, [own]));
+    let asks = |body: &Body| body.exprs.iter().any(|expr| matches!(expr, Expr::WouldConflict { .. }));
+    if !narrow.0.bodies().any(asks) {
+        return narrow;
+    }
+    let marks = names(db, rules, Kind::Attribute).iter().map(|&mark| (Kind::Attribute, mark));
+    let pairs = pair_table(db, rules).rules.iter().flat_map(|pairs| roots(db, rules, pairs.class));
+    program(db, rules, Roots::of(db, std::iter::once(own).chain(marks).chain(pairs).collect::<Vec<_>>()))
+}
+
+/// All marks and rules, ready to be asked in the program of a pass.
+pub struct Judge {
+    /// In declaration order.
+    attributes: Vec<Attribute>,
+    rules: Vec<Rule>,
+    /// For each pair that a rule is about the places of its marks among `attributes`.
+    pairs: Vec<Vec<(usize, usize)>>,
+}
+
+struct Attribute {
+    mark: Sym,
+    side: Side,
+    entry: EntryId,
+    /// `None`: what no other attribute of the side applies to.
+    condition: Option<ExprId>,
+    /// The condition reads the group.
+    by_group: bool,
+    /// It rests on nothing but what nodes and tensors say of themselves.
+    steady: bool,
+}
+
+impl Judge {
+    pub fn new(db: &dyn Db, rules: RuleSet, linked: &Program) -> Judge {
+        let attribute = |&mark: &Sym| {
+            let entry = linked.entry(Kind::Attribute, mark)?;
+            let Entry::Attribute { side, rule } = &**linked.hir(entry)? else { return None };
+            let condition = rule.as_ref().map(|(_, condition)| *condition);
+            let by_group =
+                rule.as_ref().is_some_and(|(body, _)| body.exprs.contains(&Expr::Local(super::marks::GROUP)));
+            let steady = !by_group && rule.as_ref().is_none_or(|(body, _)| is_steady(linked, body));
+            Some(Attribute { mark, side: *side, entry, condition, by_group, steady })
+        };
+        let attributes: Vec<Attribute> =
+            names(db, rules, Kind::Attribute).iter().filter_map(attribute).collect();
+        let at = |mark| attributes.iter().position(|attribute| attribute.mark == mark);
+        let ready: Vec<Rule> = pair_table(db, rules)
+            .rules
+            .iter()
+            .filter_map(|pairs| rule(db, rules, pairs.class, linked))
+            .collect();
+        let places = |rule: &Rule| rule.pairs.iter().filter_map(|&(a, b)| at(a).zip(at(b))).collect();
+        let pairs = ready.iter().map(places).collect();
+        Judge { attributes, rules: ready, pairs }
+    }
+
+    /// Whether joining the groups of two anchors would conflict; `None` if one of them has no group.
+    pub fn would_conflict(
+        &self,
+        machine: &mut Machine<'_>,
+        before: &Snapshot,
+        target: GraphId,
+        (first, second): (Anchor, Anchor),
+    ) -> Result<Option<bool>, Failure> {
+        let Some(tracked) = machine.tracked() else { return Ok(None) };
+        let (Some(a), Some(b)) = (tracked.group(first), tracked.group(second)) else { return Ok(None) };
+        let mut counts = self.counts(machine, a, target)?;
+        if a != b {
+            let more = self.counts(machine, b, target)?;
+            counts.iter_mut().zip(&more).for_each(|(count, more)| *count += more);
+        }
+        let meets = |&(x, y): &(usize, usize)| counts[x] > 0 && counts[y] > u32::from(x == y);
+        let suspects: Vec<&Rule> = self
+            .rules
+            .iter()
+            .zip(&self.pairs)
+            .filter(|(_, pairs)| pairs.iter().any(meets))
+            .map(|(r, _)| r)
+            .collect();
+        if suspects.is_empty() {
+            return Ok(Some(false));
+        }
+        let Some(tracked) = machine.tracked() else { return Ok(None) };
+        let mut members = tracked.members(a).to_vec();
+        if a != b {
+            members.extend_from_slice(tracked.members(b));
+        }
+        self.search(machine, before, target, (first, members), &suspects).map(Some)
+    }
+
+    /// How many anchors of a group may carry each mark.
+    fn counts(&self, machine: &mut Machine<'_>, group: u32, target: GraphId) -> Result<Counts, Failure> {
+        let members = match machine.tracked() {
+            Some(tracked) => match tracked.counts(group, target) {
+                Some(counts) => return Ok(counts.clone()),
+                None => tracked.members(group).to_vec(),
+            },
+            None => Vec::new(),
+        };
+        let mut counts: Counts = vec![0; self.attributes.len()].into();
+        for anchor in members {
+            let mut plain = true;
+            for (attribute, count) in self.attributes.iter().zip(&mut counts) {
+                if (attribute.side == Side::Input) != anchor.is_in() {
+                    continue;
+                }
+                let carries = match attribute.condition {
+                    None => continue,
+                    Some(_) if !attribute.steady => true,
+                    Some(condition) => {
+                        let carries = machine.test(
+                            attribute.entry,
+                            condition,
+                            &frame(machine, anchor, target, Value::None),
+                        )?;
+                        plain &= !carries;
+                        carries
+                    }
+                };
+                *count += u32::from(carries);
+            }
+            for (attribute, count) in self.attributes.iter().zip(&mut counts) {
+                let rest = attribute.condition.is_none() && (attribute.side == Side::Input) == anchor.is_in();
+                *count += u32::from(rest && plain);
+            }
+        }
+        if let Some(tracked) = machine.tracked() {
+            tracked.set_counts(group, target, counts.clone());
+        }
+        Ok(counts)
+    }
+
+    /// Looks through a group for a conflict.
+    fn search(
+        &self,
+        machine: &mut Machine<'_>,
+        before: &Snapshot,
+        target: GraphId,
+        (founder, members): (Anchor, Vec<Anchor>),
+        suspects: &[&Rule],
+    ) -> Result<bool, Failure> {
+        let table = Arc::new(Symbols::new(vec![Group { founder, members }]));
+        let outer = machine.set_marks(None);
+        let found = self.search_marked(machine, before, target, &table, suspects);
+        machine.set_marks(outer);
+        found
+    }
+
+    fn search_marked(
+        &self,
+        machine: &mut Machine<'_>,
+        before: &Snapshot,
+        target: GraphId,
+        table: &Arc<Symbols>,
+        suspects: &[&Rule],
+    ) -> Result<bool, Failure> {
+        let mut lists: Vec<Option<Arc<MarkList>>> = vec![None; self.attributes.len()];
+        // Attributes with a condition first: the others are what is left.
+        for rest in [false, true] {
+            for (at, attribute) in self.attributes.iter().enumerate() {
+                if attribute.condition.is_none() != rest {
+                    continue;
+                }
+                let earlier = MarkTable::new(before.clone(), lists.iter().flatten().cloned().collect());
+                let places = self.places(machine, attribute, target, table, earlier)?;
+                lists[at] = Some(Arc::new(MarkList::few(attribute.mark, attribute.side, places)));
+            }
+        }
+        let marks = MarkTable::new(before.clone(), lists.into_iter().flatten().collect());
+        machine.set_marks(Some(Rc::new(marks.clone())));
+        for rule in suspects {
+            let mut search = Search { machine, rule, symbols: table, marks: &marks, target };
+            if search.run()?.iter().any(|verdict| !verdict.isolated.is_empty()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The anchors of the one group of `table` that carry a mark.
+    fn places(
+        &self,
+        machine: &mut Machine<'_>,
+        attribute: &Attribute,
+        target: GraphId,
+        table: &Arc<Symbols>,
+        earlier: MarkTable,
+    ) -> Result<Vec<Place>, Failure> {
+        let group = if attribute.by_group { group_value(table, 0) } else { Value::None };
+        let marked: FxHashSet<Anchor> = match attribute.condition {
+            Some(_) => FxHashSet::default(),
+            None => earlier.of_side(attribute.side).map(|place| place.anchor).collect(),
+        };
+        machine.set_marks(Some(Rc::new(earlier)));
+        let mut places = Vec::new();
+        for (at, &anchor) in (0u32..).zip(table.groups().iter().flat_map(|group| &group.members)) {
+            if (attribute.side == Side::Input) != anchor.is_in() {
+                continue;
+            }
+            let carries = match attribute.condition {
+                None => !marked.contains(&anchor),
+                Some(condition) => machine.test(
+                    attribute.entry,
+                    condition,
+                    &frame(machine, anchor, target, group.clone()),
+                )?,
+            };
+            if carries {
+                places.push(Place { group: 0, at, anchor });
+            }
+        }
+        Ok(places)
+    }
+}
+
+/// {anchor, node, graph, target, group}
+fn frame(machine: &Machine<'_>, anchor: Anchor, target: GraphId, group: Value) -> [Value; 5] {
+    let node = anchor.node();
+    let graph = machine.state().get_node(node).map_or(Value::None, |found| Value::Graph(found.graph));
+    [anchor_value(anchor), Value::Node(node), graph, Value::Graph(target), group]
+}
+
+/// Whether a body, with all that it calls, asks for nothing that an edge, a group or a mark decides.
+fn is_steady(linked: &Program, body: &Body) -> bool {
+    let mut seen: FxHashSet<EntryId> = FxHashSet::default();
+    let mut open = vec![body];
+    while let Some(body) = open.pop() {
+        for expr in &body.exprs {
+            let callee = match expr {
+                Expr::HasMark { .. }
+                | Expr::Note { .. }
+                | Expr::Symbols { .. }
+                | Expr::Conflicts { .. }
+                | Expr::WouldConflict { .. }
+                | Expr::Counter(_) => return false,
+                Expr::Fact { fact, .. } if is_edge_fact(*fact) => return false,
+                Expr::Call { function, .. } => linked.entry(Kind::Fn, *function),
+                Expr::Walk { walk, .. } => linked.entry(Kind::Walk, *walk),
+                _ => None,
+            };
+            if let Some(callee) = callee
+                && seen.insert(callee)
+                && let Some(body) = linked.hir(callee).and_then(|hir| hir.body())
+            {
+                open.push(body);
+            }
+        }
+    }
+    true
+}

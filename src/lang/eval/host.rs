@@ -1,0 +1,164 @@
+//! What evaluation asks of the engine, and how it fails.
+
+use std::sync::Arc;
+
+use super::reach::reaches;
+use super::{EntryId, Machine, Value};
+use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols};
+use crate::lang::hir::TextId;
+
+/// The marks of anchors, as they were when the symbols were built.
+pub trait Marks {
+    fn has(&self, anchor: Anchor, mark: Sym) -> bool;
+    /// In order.
+    fn list(&self, anchor: Anchor) -> Vec<Sym>;
+}
+
+/// A state of the host to go back to.
+#[derive(Clone, Debug, Default)]
+pub struct HostMark {
+    /// The snapshot of the last sort.
+    pub sorted: Option<Snapshot>,
+    /// Findings and resolutions so far.
+    pub counts: (usize, usize),
+}
+
+/// What the engine does for a body. Methods get the machine that asks, so they can read and edit its state.
+pub trait Host {
+    /// `symbols(NAME, g)`.
+    fn symbols(
+        &self,
+        machine: &mut Machine<'_>,
+        symbols: Sym,
+        target: GraphId,
+    ) -> Result<Arc<Symbols>, Failure>;
+
+    /// `conflicts(g, table)`.
+    fn conflicts(
+        &self,
+        machine: &mut Machine<'_>,
+        target: GraphId,
+        table: &Arc<Symbols>,
+    ) -> Result<bool, Failure>;
+
+    /// `conflicts(g, a, b)`: of the groups that the machine tracks; `None` if that cannot be found out.
+    fn would_conflict(
+        &self,
+        machine: &mut Machine<'_>,
+        target: GraphId,
+        pair: (Anchor, Anchor),
+    ) -> Result<Option<bool>, Failure>;
+
+    /// What of the host's own state an `attempt` may have to bring back.
+    fn mark(&self) -> HostMark {
+        HostMark::default()
+    }
+
+    /// The machine has undone all edits since `mark`.
+    fn undone(&self, _: &Machine<'_>, _: HostMark) {}
+
+    /// `sort with ORDER`, of the machine's root.
+    fn sort(&self, machine: &mut Machine<'_>, order: Sym) -> Result<(), Failure>;
+
+    /// `apply CHAIN to n`.
+    fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure>;
+
+    /// `resolve SYMBOLS in g as a { … }`: calls `body` for each isolated anchor.
+    fn resolve(
+        &self,
+        machine: &mut Machine<'_>,
+        symbols: Sym,
+        target: GraphId,
+        body: &mut dyn FnMut(&mut Machine<'_>, Anchor) -> Result<(), Failure>,
+    ) -> Result<(), Failure>;
+
+    /// Whether a path of data and control edges inside one graph leads from `from` to `to`. By default a search;
+    /// an engine that keeps an index answers from it.
+    fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
+        reaches(machine.state(), from, to)
+    }
+}
+
+/// A host without an engine: reachability by search, symbols built from the program, chains run in place;
+/// everything else fails.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn symbols(
+        &self,
+        machine: &mut Machine<'_>,
+        symbols: Sym,
+        target: GraphId,
+    ) -> Result<Arc<Symbols>, Failure> {
+        machine.build_symbols(symbols, target).map(Arc::new)
+    }
+
+    fn conflicts(&self, _: &mut Machine<'_>, _: GraphId, _: &Arc<Symbols>) -> Result<bool, Failure> {
+        Err(Failure::mechanism("no-host", "`conflicts` has no meaning here"))
+    }
+
+    fn would_conflict(
+        &self,
+        _: &mut Machine<'_>,
+        _: GraphId,
+        _: (Anchor, Anchor),
+    ) -> Result<Option<bool>, Failure> {
+        Err(Failure::mechanism("no-host", "`conflicts` has no meaning here"))
+    }
+
+    fn sort(&self, _: &mut Machine<'_>, _: Sym) -> Result<(), Failure> {
+        Err(Failure::mechanism("no-host", "`sort` has no meaning here"))
+    }
+
+    fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {
+        machine.run_chain(chain, node).map(|_| ())
+    }
+
+    fn resolve(
+        &self,
+        _: &mut Machine<'_>,
+        _: Sym,
+        _: GraphId,
+        _: &mut dyn FnMut(&mut Machine<'_>, Anchor) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        Err(Failure::mechanism("no-host", "`resolve` has no meaning here"))
+    }
+}
+
+/// Why a body could not go on. The edit it made is to be thrown away.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub cause: Cause,
+    /// The item that failed, if known.
+    pub entry: Option<EntryId>,
+    /// The anchors it is about.
+    pub places: Vec<Anchor>,
+    /// The edit is to be kept after all.
+    pub stands: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Cause {
+    /// A `fail` statement: render the text of the item with this frame.
+    Text { text: TextId, frame: Arc<[Value]> },
+    /// A step that the mechanism refuses. `code` is stable.
+    Mechanism { code: &'static str, message: String },
+}
+
+impl Failure {
+    pub fn mechanism(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure {
+            cause: Cause::Mechanism { code, message: message.into() },
+            entry: None,
+            places: Vec::new(),
+            stands: false,
+        }
+    }
+
+    #[must_use]
+    pub fn at(mut self, places: impl IntoIterator<Item = Anchor>) -> Failure {
+        self.places.extend(places);
+        self
+    }
+}
