@@ -190,6 +190,9 @@ impl Surgeon {
                 self.expr(graph);
                 self.expr(table);
             }
+            ExprKind::WouldConflict { graph, first, second } => {
+                [graph, first, second].into_iter().for_each(|part| self.expr(part));
+            }
         }
     }
 
@@ -209,6 +212,8 @@ impl Surgeon {
                 | StatementKind::If { .. }
                 | StatementKind::For { .. }
                 | StatementKind::Give(_)
+                | StatementKind::Attempt { .. }
+                | StatementKind::Sweep { .. }
                 | StatementKind::Resolve { .. } => true,
                 StatementKind::Do { bind, .. } | StatementKind::Insert { bind, .. } => bind.is_some(),
                 _ => false,
@@ -262,7 +267,21 @@ impl Surgeon {
                 self.position(span, position);
                 self.expr(target);
             }
+            StatementKind::Attempt { body, otherwise } => {
+                self.block(body);
+                otherwise.iter_mut().for_each(|block| self.block(block));
+            }
+            StatementKind::Sweep { graph, condition, body, .. } => {
+                self.expr(graph);
+                self.guard(condition);
+                self.block(body);
+            }
+            StatementKind::Track { graph, otherwise, .. } => {
+                self.expr(graph);
+                otherwise.iter_mut().for_each(|block| self.block(block));
+            }
             StatementKind::Join { anchor: a, to: b }
+            | StatementKind::Merge { anchor: a, into: b }
             | StatementKind::Unite { anchor: a, with: b }
             | StatementKind::Connect { from: a, to: b }
             | StatementKind::Link { from: a, to: b }
@@ -293,6 +312,7 @@ impl Surgeon {
             ChainStep::Require { name, condition, .. } => {
                 Some((name.span, format!("require {} : {}", name.text, print_expr(condition))))
             }
+            ChainStep::Attempt { name, .. } => Some((name.span, format!("attempt {}", name.text))),
             ChainStep::For { binder, list, .. } => {
                 Some((binder.span, format!("for {} in {} …", binder.text, print_expr(list))))
             }
@@ -302,6 +322,7 @@ impl Surgeon {
             match step {
                 ChainStep::Let { value, .. } => self.expr(value),
                 ChainStep::Require { condition, .. } => self.condition(condition),
+                ChainStep::Attempt { body, .. } => self.block(body),
                 ChainStep::For { list, condition, steps, .. } => {
                     self.expr(list);
                     self.guard(condition);
