@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anchorwatch::audit::mutate::{Bench, Fate, Measured, Mutant, Tests, measure, mutants, sample};
+use anchorwatch::audit::mutate::{Bench, Fate, Mutant, Tests, Tried, measure, mutants, sample};
 use anchorwatch::cli::cases::{Found, find, read};
 use anchorwatch::engine::RuleSources;
 
@@ -57,8 +57,8 @@ fn all(tests: &Tests, only: &str) -> Vec<Mutant> {
     mutants(Bench::new(tests).session(), &|path, _| path.starts_with(only))
 }
 
-fn told(measured: &Measured) -> String {
-    let Measured { mutant, fate } = measured;
+fn told(measured: &Tried) -> String {
+    let Tried { mutant, fate } = measured;
     let fate = match fate {
         Fate::Killed(by) => format!("killed by {by}"),
         Fate::Survived(tests) => format!("survived {tests}"),
@@ -208,7 +208,7 @@ fn survivors_of_the_shipped_rules_are_listed() {
     let reach = Bench::new(&tests).reach();
     assert_eq!(reach.failing, []);
     let measured = measure(&tests, &reach, sample(all, SAMPLE, 1), 1, &|| ());
-    for Measured { mutant, fate } in &measured {
+    for Tried { mutant, fate } in &measured {
         let survived = matches!(fate, Fate::Survived(_));
         assert!(!survived || known.contains(&*mutant.name()), "no test notices this: {}", mutant.name());
     }

@@ -34,6 +34,32 @@ pub enum OutputFormat {
     Json,
 }
 
+/// Forms of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// Text with the rules' own lines
+    Human,
+    /// One object a line
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+/// Forms of test results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TestFormat {
+    /// A line a test, and why it failed
+    Human,
+    /// One object a line
+    Json,
+    /// JUnit XML
+    Junit,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the pipeline without writing and report what it finds
@@ -56,11 +82,15 @@ pub enum Command {
     Audit(AuditArgs),
     /// Tell what a change of the rules changes
     Diff(DiffArgs),
+    /// Answer an editor: the language server, over standard input and output
+    Lsp,
     /// Show the entries of the rules
     #[command(subcommand)]
     Rules(RulesCommand),
     /// Print a script that completes commands in a shell
     Completions { shell: clap_complete::Shell },
+    /// Print the manual page, or write the pages of all commands
+    Man(ManArgs),
 }
 
 /// Which rules.
@@ -119,8 +149,8 @@ pub struct OpInfo {
 #[derive(Clone, Debug, Args)]
 pub struct ShowArgs {
     /// Form of the report
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM")]
-    pub format: OutputFormat,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human, value_name = "FORM")]
+    pub format: ReportFormat,
     /// Show this many findings at most; the default is 50 on a terminal and all elsewhere
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
@@ -192,6 +222,9 @@ pub struct TestArgs {
     /// Tell which entries and branches no test reached
     #[arg(long, conflicts_with = "mutate")]
     pub coverage: bool,
+    /// Form of the results
+    #[arg(long, value_enum, default_value_t = TestFormat::Human, value_name = "FORM")]
+    pub format: TestFormat,
     #[command(flatten)]
     pub mutation: MutateArgs,
     #[command(flatten)]
@@ -230,9 +263,6 @@ pub struct MutateArgs {
     /// Threads, each with the rules and tests in memory
     #[arg(long, value_name = "N", default_value_t = 1, requires = "mutate")]
     pub jobs: usize,
-    /// Form of what is told of mutants
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM", requires = "mutate")]
-    pub format: OutputFormat,
 }
 
 #[derive(Debug, Args)]
@@ -257,10 +287,17 @@ pub struct LintArgs {
     #[arg(long)]
     pub list: bool,
     /// Form of the report
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM")]
-    pub format: OutputFormat,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human, value_name = "FORM")]
+    pub format: ReportFormat,
     #[command(flatten)]
     pub rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Write a page a command into this directory
+    #[arg(long, short = 'o', value_name = "DIR")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

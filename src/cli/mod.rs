@@ -5,7 +5,8 @@
 //! This room knows no rule: names of passes and options come from the rules it is given.
 //!
 //! The road: [`args`] reads the words, [`rules`] loads rules and options, [`input`] and [`output`] move files,
-//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`] and [`mutate`], [`fmt`], [`lint`], [`watch`] do the commands through [`session`].
+//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`] and [`mutate`], [`fmt`], [`lint`], [`man`](mod@man), [`watch`]
+//! do the commands through [`session`].
 
 mod args;
 mod audit;
@@ -17,6 +18,7 @@ mod git;
 mod input;
 mod inspect;
 mod lint;
+mod man;
 mod mutate;
 mod output;
 mod rules;
@@ -37,6 +39,8 @@ use args::{Cli, Command, RulesCommand};
 use desk::{Desk, Done, Io};
 use session::Connect;
 
+use crate::lsp;
+
 /// Nothing wrong.
 pub const FINE: u8 = 0;
 /// Findings at error level, or failed tests.
@@ -52,8 +56,9 @@ pub fn main() -> ExitCode {
         .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let mut io = Io {
-        stdin: &mut std::io::stdin().lock(),
-        stdout: &mut std::io::BufWriter::new(std::io::stdout().lock()),
+        // Not locked: the language server reads and writes on threads of its own.
+        stdin: &mut std::io::stdin(),
+        stdout: &mut std::io::BufWriter::new(std::io::stdout()),
         stderr: &mut std::io::stderr().lock(),
         stdout_terminal: std::io::stdout().is_terminal(),
         stderr_terminal: std::io::stderr().is_terminal(),
@@ -79,7 +84,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>, connect: &
         }
     };
     let mut desk = Desk::new(io, cli.color);
-    let done = dispatch(cli.command, &mut desk, connect).and_then(|code| desk.finish().map(|()| code));
+    let done = dispatch(cli.command, &mut desk, connect).and_then(|code| desk.finish(code).map(|()| code));
     match done {
         Ok(code) => code,
         Err(stop) => desk.stopped(stop),
@@ -104,6 +109,7 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
         Command::Rules(RulesCommand::Show { name, kind, rules }) => {
             rules::show(&name, kind.as_deref(), &rules, desk, connect)
         }
+        Command::Lsp => Ok(lsp::stdio(desk.io.environment.clone())),
         Command::Completions { shell } => {
             // The generator expects a sink that cannot fail.
             let mut script = Vec::new();
@@ -111,6 +117,7 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
             desk.print(&String::from_utf8_lossy(&script))?;
             Ok(FINE)
         }
+        Command::Man(args) => man::man(&args, desk),
     }
 }
 

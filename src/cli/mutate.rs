@@ -1,14 +1,13 @@
 //! `test --mutate`: would the tests notice if a rule said something else?
 
-use super::args::{MutateArgs, OutputFormat};
+use super::args::MutateArgs;
 use super::desk::{Desk, Done};
-use super::session::{Measured, MutantChoice, Tests, mutate};
+use super::session::{MutantChoice, Tests, Tried, mutate};
 use super::{FINE, FOUND};
 use crate::report::{Complaint, mutation};
 
 /// Makes small changes of the rules, one at a time, and tells of those that no test notices.
 pub fn run(args: &MutateArgs, tests: &Tests, of: &[String], desk: &mut Desk<'_, '_>) -> Done {
-    desk.set_format(args.format, false);
     let choice = MutantChoice {
         files: of,
         only: &args.only,
@@ -17,7 +16,7 @@ pub fn run(args: &MutateArgs, tests: &Tests, of: &[String], desk: &mut Desk<'_, 
         jobs: args.jobs,
     };
     let bar = desk.progress("mutants");
-    let measured: Result<Vec<Measured>, Vec<String>> =
+    let measured: Result<Vec<Tried>, Vec<String>> =
         mutate(tests, &choice, &|all| bar.start(all), &|| bar.advance());
     bar.end();
     let measured = measured.map_err(|failing| {
@@ -29,10 +28,7 @@ pub fn run(args: &MutateArgs, tests: &Tests, of: &[String], desk: &mut Desk<'_, 
             .help("`--only` takes names of entries or paths of rule files; `*` stands for any text")
             .into());
     }
-    let text = match args.format {
-        OutputFormat::Human => mutation::human(&measured, &desk.out),
-        OutputFormat::Json => mutation::json(&measured),
-    };
+    let text = if desk.is_json() { mutation::json(&measured) } else { mutation::human(&measured, &desk.out) };
     desk.print(&text)?;
     Ok(if mutation::Score::of(&measured).survived > 0 { FOUND } else { FINE })
 }

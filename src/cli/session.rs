@@ -8,19 +8,17 @@ use std::sync::Arc;
 
 use crate::audit::diff::Difference;
 use crate::audit::mutate::Bench;
-pub use crate::audit::mutate::{Measured, Tests};
+pub use crate::audit::mutate::{Tests, Tried};
 use crate::audit::witness::{Found, GraphChange, Trial};
 use crate::audit::{self, Audit, Coverage, Ref};
 pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::{Explanation, Table};
 use crate::engine::outcome::{Outcome, PassFailure};
-use crate::engine::{self, Case, CoverageRow};
-use crate::format::onnx::TYPE_FUNCTION;
+use crate::engine::{self, Case, CoverageRow, Measured};
 pub use crate::format::save_with_warnings as save;
-use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
+use crate::format::{FormatError, Loaded};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::diagnostic::did_you_mean;
-use crate::lang::eval::Value;
 use crate::lang::syntax::ast::Kind;
 
 /// Rule files in order: path for people, text, and whether it is an overlay.
@@ -100,6 +98,8 @@ pub trait Engine {
     fn entries(&self) -> Vec<EntryInfo>;
     fn load(&self, bytes: &[u8], name: &str) -> Result<Loaded, FormatError>;
     fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError>;
+    /// What the rules measure, before a run and after it.
+    fn measures(&self, outcome: &Outcome) -> Vec<Measured>;
     fn symbols(&self, snapshot: &Snapshot, graph: GraphId) -> Result<Arc<Symbols>, PassFailure>;
     fn explain(
         &self,
@@ -195,7 +195,7 @@ pub fn mutate(
     choice: &MutantChoice<'_>,
     start: &dyn Fn(usize),
     told: &(dyn Fn() + Sync),
-) -> Result<Vec<Measured>, Vec<String>> {
+) -> Result<Vec<Tried>, Vec<String>> {
     let bench = Bench::new(tests);
     let named = |text: &str| choice.only.iter().any(|pattern| matches(pattern, text));
     let wanted = |path: &str, entry: Ref| {
@@ -233,17 +233,6 @@ pub fn tests(rules: &RuleSources, files: Option<Vec<String>>, cases: Vec<(String
 
 /// The engine behind the seam.
 struct Connected(engine::Session);
-
-/// Names of ONNX operators as the rules map them.
-struct Mapping<'a>(&'a engine::Session);
-
-impl OnnxMapping for Mapping<'_> {
-    fn ge_type(&self, domain: &str, op: &str, opset: i64, inputs: usize) -> Option<String> {
-        let inputs = i64::try_from(inputs).unwrap_or(i64::MAX);
-        let args = [Value::text(domain), Value::text(op), Value::Int(opset), Value::Int(inputs)];
-        self.0.call(TYPE_FUNCTION, &args)?.as_str().map(str::to_owned)
-    }
-}
 
 fn complaint(diagnostic: engine::RuleDiagnostic) -> RuleDiagnostic {
     RuleDiagnostic {
@@ -284,12 +273,15 @@ impl Engine for Connected {
     }
 
     fn load(&self, bytes: &[u8], name: &str) -> Result<Loaded, FormatError> {
-        let mapping = Mapping(&self.0);
-        load(bytes, name, &LoadContext { onnx: Some(&mapping), ..LoadContext::default() })
+        self.0.load(bytes, name)
     }
 
     fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError> {
         self.0.run(snapshot, &plain(request)).map_err(refusal)
+    }
+
+    fn measures(&self, outcome: &Outcome) -> Vec<Measured> {
+        self.0.measures(&outcome.before, &outcome.after)
     }
 
     fn symbols(&self, snapshot: &Snapshot, graph: GraphId) -> Result<Arc<Symbols>, PassFailure> {

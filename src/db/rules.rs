@@ -172,6 +172,23 @@ pub fn lowered<'db>(db: &'db dyn Db, rules: RuleSet, id: ItemId<'db>) -> Arc<Low
     Arc::new(check::lower(&tree.0, signatures(db, rules)))
 }
 
+/// What the words of an item mean.
+#[salsa::tracked(returns(ref))]
+pub fn sights<'db>(db: &'db dyn Db, rules: RuleSet, id: ItemId<'db>) -> Arc<check::Sights> {
+    let Some(tree) = item(db, id) else { return Arc::default() };
+    Arc::new(check::sights(&tree.0, signatures(db, rules)))
+}
+
+/// What the words of an item mean that is not part of the rule set, or stands in the place of one that is.
+pub fn sights_of(db: &dyn Db, rules: RuleSet, item: &ast::Item) -> check::Sights {
+    check::sights(item, signatures(db, rules))
+}
+
+/// The names of the rule set.
+pub fn scope(db: &dyn Db, rules: RuleSet) -> &check::Scope {
+    signatures(db, rules)
+}
+
 /// What evaluation reads of an item: its typed body, and the entries it mentions.
 #[derive(Clone, Debug, PartialEq)]
 struct Compiled {

@@ -2,14 +2,16 @@
 //!
 //! Promise: the engine knows marks, pairs, groups, passes and pipelines; which ones there are, and what they do, is
 //! read from the rule set. It prints nothing. The way through: `queries` (symbols, marks, verdicts, remembered per
-//! snapshot and entry), `run` (one pass), `session` (a pipeline, tests; the door for front ends), `explain` (why).
+//! snapshot and entry), `run` (one pass), `session` (a pipeline, tests; the door for front ends), `counts` (how much a condition matches), `explain` (why).
 
 pub mod explain;
 pub mod outcome;
 
 mod conflicts;
+mod counts;
 mod dirty;
 mod marks;
+mod measure;
 mod order;
 mod pairs;
 mod queries;
@@ -24,6 +26,8 @@ mod sides;
 mod testing;
 mod trial;
 
+pub use counts::Matched;
+pub use measure::{Amount, Measured};
 pub use pairs::{Class, PairTable, RulePairs};
 pub use queries::pair_table;
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};

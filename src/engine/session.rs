@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::measure::{Amount, Measured, amount};
 use super::outcome::{Outcome, PassFailure, StepOutcome};
 use super::queries::{At, Layer, mark_table, symbols};
 use super::render::{Renderer, tell};
 use super::run::{PassResult, PassRun, run_pass};
 use crate::db::{self, Database, Db, EntryName, Roots, RuleFile, RuleSet};
+use crate::format::onnx::TYPE_FUNCTION;
+use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::eval::{Machine, NoHost, Value};
 use crate::lang::hir::Entry;
 use crate::lang::syntax::SourceItem;
-use crate::lang::syntax::ast::{Kind, PipelineRole};
+use crate::lang::syntax::ast::{ItemData, Kind, PipelineRole};
 use crate::lang::{Diagnostic, Level};
 
 /// The shipped rule set, so that the program works with no files beside it.
@@ -104,10 +107,20 @@ pub struct Session {
     pub(super) rules: RuleSet,
     /// The same files under other options, for tests: each kept, since inputs of the database are never freed.
     benches: RefCell<BTreeMap<Options, RuleSet>>,
+    /// Every file that there ever was, by path: inputs of the database are never freed.
+    known: BTreeMap<String, RuleFile>,
 }
 
 /// Values of options, and environment variables, as text by name.
 type Options = (BTreeMap<String, String>, BTreeMap<String, String>);
+
+impl OnnxMapping for Session {
+    fn ge_type(&self, domain: &str, op: &str, opset: i64, inputs: usize) -> Option<String> {
+        let inputs = i64::try_from(inputs).unwrap_or(i64::MAX);
+        let args = [Value::text(domain), Value::text(op), Value::Int(opset), Value::Int(inputs)];
+        self.call(TYPE_FUNCTION, &args)?.as_str().map(str::to_owned)
+    }
+}
 
 /// One step of a flattened pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,8 +155,9 @@ impl Session {
             .into_iter()
             .map(|(path, text, overlay)| RuleFile::new(&db, path, text.into(), overlay));
         let files = files.collect::<Vec<_>>();
+        let known = files.iter().map(|file| (file.path(&db).clone(), *file)).collect();
         let rules = RuleSet::new(&db, files, BTreeMap::new(), BTreeMap::new());
-        Session { db, rules, benches: RefCell::default() }
+        Session { db, rules, benches: RefCell::default(), known }
     }
 
     /// A session over the same files with these options and this environment, and with no others.
@@ -157,7 +171,52 @@ impl Session {
         let rules = *benches.entry(key).or_insert_with_key(|(given, environment)| {
             RuleSet::new(&self.db, self.rules.files(&self.db).clone(), given.clone(), environment.clone())
         });
-        Session { db: self.db.clone(), rules, benches: RefCell::default() }
+        Session { db: self.db.clone(), rules, benches: RefCell::default(), known: BTreeMap::new() }
+    }
+
+    /// A second hand on the same database, for another thread. While it is at work a change of the first waits, and
+    /// ends the work by unwinding it (`salsa::Cancelled`).
+    pub fn handle(&self) -> Session {
+        Session {
+            db: self.db.clone(),
+            rules: self.rules,
+            benches: self.benches.clone(),
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// Puts other files in the place of all that there are. A file that stays keeps what is known of it.
+    pub fn set_files(&mut self, sources: RuleSources) {
+        use salsa::Setter;
+        for (path, text, overlay) in &sources.files {
+            let Some(&file) = self.known.get(path) else { continue };
+            if **file.text(&self.db) != **text {
+                file.set_text(&mut self.db).to(text.as_str().into());
+            }
+            if file.overlay(&self.db) != *overlay {
+                file.set_overlay(&mut self.db).to(*overlay);
+            }
+        }
+        let files: Vec<RuleFile> = sources
+            .files
+            .into_iter()
+            .map(|(path, text, overlay)| {
+                let db = &self.db;
+                *self
+                    .known
+                    .entry(path)
+                    .or_insert_with_key(|path| RuleFile::new(db, path.clone(), text.into(), overlay))
+            })
+            .collect();
+        if *self.rules.files(&self.db) != files {
+            self.rules.set_files(&mut self.db).to(files.clone());
+        }
+        let benches: Vec<RuleSet> = self.benches.borrow().values().copied().collect();
+        for bench in benches {
+            if *bench.files(&self.db) != files {
+                bench.set_files(&mut self.db).to(files.clone());
+            }
+        }
     }
 
     pub fn database(&self) -> &Database {
@@ -251,6 +310,14 @@ impl Session {
         Machine::over(&linked.0, &NoHost, &empty, GraphId::ROOT).call(name, args).ok()
     }
 
+    /// Reads a graph; names of ONNX operators are mapped as the rules say.
+    ///
+    /// # Errors
+    /// The bytes are no graph, or one that cannot be used.
+    pub fn load(&self, bytes: &[u8], name: &str) -> Result<Loaded, FormatError> {
+        load(bytes, name, &LoadContext { onnx: Some(self), ..LoadContext::default() })
+    }
+
     /// Names that can be run, in declaration order.
     pub fn runnable(&self) -> Vec<Sym> {
         let live = db::live(&self.db, self.rules);
@@ -281,6 +348,20 @@ impl Session {
         let table = mark_table(&self.db, self.rules, layer, |_| true)
             .map_err(|failure| Renderer::new(&self.db, self.rules, snapshot).failure(name, &failure))?;
         Ok(table.lists.iter().map(|list| (list.mark, list.places.len())).collect())
+    }
+
+    /// What the rules measure, before a run and after it, in order of declaration.
+    pub fn measures(&self, before: &Snapshot, after: &Snapshot) -> Vec<Measured> {
+        let [at, then] = [before, after].map(|snapshot| At::new(&self.db, snapshot.clone()));
+        let measure = |&(kind, name, key): &(Kind, Sym, _)| {
+            let item = db::find(&self.db, self.rules, key).and_then(|id| db::item(&self.db, id))?;
+            let ItemData::Measure { title, unit, .. } = &item.0.data else { return None };
+            let of =
+                |at| -> Amount { amount(&self.db, self.rules, at, EntryName::new(&self.db, kind, name)) };
+            let (title, unit) = (title.clone(), unit.map(|unit| unit.text));
+            Some(Measured { name, title, unit, before: of(at), after: of(then) })
+        };
+        db::live(&self.db, self.rules).items.iter().filter_map(measure).collect()
     }
 
     /// Runs passes one after the other. A pass that fails leaves the graph as it was, and ends the run.

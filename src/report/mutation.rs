@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::human::{Human, Paint};
-use crate::audit::mutate::{Fate, Measured, Mutant};
+use crate::audit::mutate::{Fate, Mutant, Tried};
 
 /// How many of some mutants had which fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -21,7 +21,7 @@ pub struct Score {
 }
 
 impl Score {
-    pub fn of<'m>(measured: impl IntoIterator<Item = &'m Measured>) -> Score {
+    pub fn of<'m>(measured: impl IntoIterator<Item = &'m Tried>) -> Score {
         let mut score = Score::default();
         for one in measured {
             *match one.fate {
@@ -46,8 +46,8 @@ impl Score {
 }
 
 /// The scores of the files that have mutants, by path.
-fn by_file(measured: &[Measured]) -> BTreeMap<&str, Vec<&Measured>> {
-    let mut files: BTreeMap<&str, Vec<&Measured>> = BTreeMap::new();
+fn by_file(measured: &[Tried]) -> BTreeMap<&str, Vec<&Tried>> {
+    let mut files: BTreeMap<&str, Vec<&Tried>> = BTreeMap::new();
     for one in measured {
         files.entry(&one.mutant.path).or_default().push(one);
     }
@@ -63,7 +63,7 @@ fn words(mutant: &Mutant) -> String {
 }
 
 /// Who survived, and the scores.
-pub fn human(measured: &[Measured], human: &Human) -> String {
+pub fn human(measured: &[Tried], human: &Human) -> String {
     let mut text = String::new();
     let files = by_file(measured);
     // Writing to a `String` cannot fail.
@@ -147,9 +147,9 @@ fn line(value: &impl Serialize) -> String {
 }
 
 /// A line a mutant, and the sum.
-pub fn json(measured: &[Measured]) -> String {
+pub fn json(measured: &[Tried]) -> String {
     let mut text = String::new();
-    for Measured { mutant, fate } in measured {
+    for Tried { mutant, fate } in measured {
         let (word, by, tests) = match fate {
             Fate::Killed(by) => ("killed", Some(&**by), None),
             Fate::Survived(tests) => ("survived", None, Some(*tests)),

@@ -116,6 +116,10 @@ impl Surgeon {
                     self.condition(condition);
                 }
             }
+            ItemData::Measure { subject, value, .. } => {
+                self.subject(subject);
+                value.iter_mut().for_each(|value| self.expr(value));
+            }
             ItemData::DefaultAlways { target } => self.expr(target),
             ItemData::Skip { when, .. } => self.condition(when),
             ItemData::Checker(checker) => {

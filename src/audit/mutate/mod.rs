@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-pub use run::{Bench, Fate, Measured, Reach, Tests, measure};
+pub use run::{Bench, Fate, Reach, Tests, Tried, measure};
 
 use self::change::Surgeon;
 use self::items::Left;

@@ -204,7 +204,7 @@ struct Meaning {
 
 /// A mutant with what became of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
+pub struct Tried {
     pub mutant: Mutant,
     pub fate: Fate,
 }
@@ -217,7 +217,7 @@ pub fn measure(
     mutants: Vec<Mutant>,
     jobs: usize,
     told: &(dyn Fn() + Sync),
-) -> Vec<Measured> {
+) -> Vec<Tried> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {
         let mut bench = Bench::new(tests);
@@ -242,5 +242,5 @@ pub fn measure(
     });
     fates.sort_by_key(|(number, _)| *number);
     let fates = fates.into_iter().map(|(_, fate)| fate);
-    mutants.into_iter().zip(fates).map(|(mutant, fate)| Measured { mutant, fate }).collect()
+    mutants.into_iter().zip(fates).map(|(mutant, fate)| Tried { mutant, fate }).collect()
 }

@@ -25,7 +25,7 @@ pub use ready::ReadyTest;
 use self::expect::Judge;
 use self::seen::Seen;
 use super::session::{self, Request, RuleDiagnostic, RunError, Session};
-use crate::db;
+use crate::db::{self, Db};
 use crate::format::FormatError;
 use crate::format::notation::parse_block;
 use crate::graph::{Builder, GraphId, Snapshot, State, Sym};
@@ -69,8 +69,20 @@ struct Bench<'s> {
 impl Session {
     /// Runs the tests of the files that `wanted` accepts, in the order of files and lines.
     pub fn run_tests(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<TestOutcome> {
+        self.run_tests_named(wanted, &|_| true)
+    }
+
+    /// [`Session::run_tests`], and of those only the ones whose title `titled` accepts.
+    pub fn run_tests_named(
+        &self,
+        wanted: &dyn Fn(&str) -> bool,
+        titled: &dyn Fn(Sym) -> bool,
+    ) -> Vec<TestOutcome> {
         let mut outcomes = Vec::new();
         self.each_test(wanted, |bench, line| {
+            if !titled(bench.name) {
+                return;
+            }
             let failures = bench.run().err().unwrap_or_default();
             outcomes.push(TestOutcome { name: bench.name, path: bench.path.to_owned(), line, failures });
         });
@@ -127,6 +139,10 @@ impl Bench<'_> {
         let steps = self.test.passes.iter().map(|pass| pass.text).collect();
         let request = Request { graph: root, node: None, steps, sort: false };
         let seen = Seen::new(&session, before, &request).map_err(|error| vec![self.cannot_run(&error)])?;
+        // Measures are told at the end of a run, so a test reaches them too.
+        if session.db.tally().is_some() {
+            session.measures(before, &seen.outcome.after);
+        }
         let again = match self.test.twice {
             true => {
                 let again = Seen::new(&session, &seen.outcome.after, &request);

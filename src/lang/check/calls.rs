@@ -3,6 +3,7 @@
 use super::codes;
 use super::lower::Cx;
 use super::scope::CallSig;
+use super::sights::Meaning;
 use super::types::{fits, is_optional, strip};
 use crate::lang::Diagnostic;
 use crate::lang::facts::{FACTS, Fact};
@@ -24,6 +25,7 @@ impl Cx<'_> {
         }
         if let Some(sig) = self.scope.matrices.get(&name.text).cloned() {
             self.uses(Kind::Matrix, name.text);
+            self.see(name.span, || Meaning::Entry(Kind::Matrix, name.text));
             let [row, column] = args else {
                 self.wrong_count(name.text.as_str(), 2, args.len(), name.span);
                 return self.rest(args, span);
@@ -70,6 +72,7 @@ impl Cx<'_> {
         span: Span,
     ) -> (ExprId, Ty) {
         self.uses(Kind::Fn, name.text);
+        self.see(name.span, || Meaning::Entry(Kind::Fn, name.text));
         let Some(sig) = self.scope.fns.get(&name.text).cloned() else { return self.rest(args, span) };
         let given = args.len() + usize::from(first.is_some());
         if given != sig.params.len() {
@@ -126,6 +129,7 @@ impl Cx<'_> {
         span: Span,
     ) -> (ExprId, Ty) {
         self.uses(Kind::Walk, name.text);
+        self.see(name.span, || Meaning::Entry(Kind::Walk, name.text));
         let Some(CallSig { params, result }) = self.scope.walks.get(&name.text).cloned() else {
             return self.bad(span);
         };

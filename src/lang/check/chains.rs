@@ -5,6 +5,7 @@
 
 use super::lower::Cx;
 use super::narrow::known_some;
+use super::sights::Meaning;
 use crate::lang::hir::{Chain, ChainStep, Entry, StepEnd, Ty};
 use crate::lang::syntax::ast::{self, Kind, Name};
 
@@ -48,6 +49,7 @@ impl Cx<'_> {
                 }
                 ast::ChainStep::Require { name, condition, end } => {
                     names.push(*name);
+                    self.see_declared(name.span, || Meaning::Step(name.text));
                     let test = self.check(condition, &Ty::Bool);
                     let end = self.step_end(end);
                     known.extend(self.narrow(&known_some(condition, true)));
@@ -55,6 +57,7 @@ impl Cx<'_> {
                 }
                 ast::ChainStep::Attempt { name, body, end } => {
                     names.push(*name);
+                    self.see_declared(name.span, || Meaning::Step(name.text));
                     let body = self.block(body);
                     Some(ChainStep::Attempt { name: name.text, body, end: self.step_end(end) })
                 }

@@ -181,6 +181,7 @@ impl Cx<'_> {
                     return None;
                 }
                 self.uses_enum(result.text);
+                self.see_enum(result.text, result.span);
                 result.text
             }
         };
@@ -191,8 +192,9 @@ impl Cx<'_> {
         let mut places = Vec::with_capacity(header.len());
         for column in header {
             let place = column_variants.iter().position(|known| *known == column.text);
-            if place.is_none() {
-                self.unknown_variant(column_enum, column.text, column.span);
+            match place {
+                Some(_) => self.see_variant(column_enum, *column),
+                None => self.unknown_variant(column_enum, column.text, column.span),
             }
             places.push(place);
         }
@@ -202,14 +204,16 @@ impl Cx<'_> {
                 self.unknown_variant(row_enum, row.text, row.span);
                 continue;
             };
+            self.see_variant(row_enum, *row);
             if values.len() != header.len() {
                 let message = format!("this row has {} cells, the header has {}", values.len(), header.len());
                 self.report(Diagnostic::error(codes::MATRIX, row.span, message));
             }
             for (value, place) in values.iter().zip(&places) {
                 let variant = self.scope.variant(result_enum, value.text);
-                if variant.is_none() {
-                    self.unknown_variant(result_enum, value.text, value.span);
+                match variant {
+                    Some(_) => self.see_variant(result_enum, *value),
+                    None => self.unknown_variant(result_enum, value.text, value.span),
                 }
                 if let Some(cell) = place.and_then(|place| table[at].get_mut(place)) {
                     *cell = variant;

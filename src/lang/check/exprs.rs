@@ -3,6 +3,7 @@
 use super::codes;
 use super::lower::Cx;
 use super::narrow::known_some;
+use super::sights::Meaning;
 use super::types::{is_optional, join, show, strip};
 use crate::graph::Sym;
 use crate::lang::Diagnostic;
@@ -13,7 +14,10 @@ impl Cx<'_> {
     /// Lowers an expression. `want` is a hint for bare words and empty lists; the caller checks the type that comes back.
     pub fn expr(&mut self, expr: &ast::Expr, want: Option<&Ty>) -> (ExprId, Ty) {
         match self.deeper(expr.span, |cx| cx.expr_kind(expr, want)) {
-            Some(result) => result,
+            Some(result) => {
+                self.see_type(expr.span, &result.1);
+                result
+            }
             None => self.bad(expr.span),
         }
     }
@@ -185,6 +189,7 @@ impl Cx<'_> {
                     self.report(error.also(first, "first handled here"));
                 }
                 seen[at] = Some(name.span);
+                self.see_variant(enum_name, *name);
                 bodies[at] = bodies[at].or(Some(id));
             }
         }
@@ -332,6 +337,7 @@ impl Cx<'_> {
             && let Some((key_ty, value_ty)) = self.scope.tables.get(&name).cloned()
         {
             self.uses(Kind::Table, name);
+            self.see(base.span, || Meaning::Entry(Kind::Table, name));
             let key = self.check(index, &key_ty.optional());
             return (self.push(Expr::Table { table: name, key }, span), value_ty.optional());
         }

@@ -4,6 +4,7 @@ use super::codes;
 use super::lower::Cx;
 use super::members::{find_fact, side_ty};
 use super::scope::keyword;
+use super::sights::Meaning;
 use super::types::{fits, show};
 use crate::graph::Sym;
 use crate::lang::diagnostic::{Level, did_you_mean};
@@ -40,6 +41,7 @@ impl Cx<'_> {
                     self.mismatch(&ty, &Ty::Graph, param.ty.span);
                 }
                 self.bind_slot(param.name.text, Ty::Graph, None);
+                self.place_last(param.name);
                 let block = self.block(body);
                 Some(Entry::Symbols { body: self.take_body(), block })
             }
@@ -89,6 +91,11 @@ impl Cx<'_> {
                 let ignore = ignore.as_ref().map(|part| self.order_part(part));
                 Some(Entry::Order { body: self.take_body(), mode, first, ignore })
             }
+            ItemData::Measure { subject, value, .. } => {
+                let subject = self.subject(subject);
+                let value = value.as_ref().map(|value| self.check(value, &Ty::Int.optional()));
+                Some(Entry::Measure { body: self.take_body(), subject, value })
+            }
             ItemData::Note { ty, places } => {
                 let ty = self.ty(ty);
                 Some(Entry::Note { ty, places: places.iter().map(|(place, _)| *place).collect() })
@@ -133,6 +140,14 @@ impl Cx<'_> {
         Entry::Fn { body: self.take_body(), value, params: params.len() as u32, result }
     }
 
+    /// Notes where the last name in sight is declared; it need not be used.
+    fn place_last(&mut self, name: Name) {
+        let Some(binding) = self.env.last_mut() else { return };
+        binding.at = Some(name.span);
+        let ty = binding.ty.clone();
+        self.see_declared(name.span, || Meaning::Local { name: name.text, declared: Some(name.span), ty });
+    }
+
     pub fn params(&mut self, params: &[ast::Param]) {
         for param in params {
             let ty = self.ty(&param.ty);
@@ -164,9 +179,11 @@ impl Cx<'_> {
                 name: step.binder.text,
                 slot: 0,
                 ty: place.clone(),
+                at: None,
                 declared: None,
                 used: false,
             });
+            self.place_last(step.binder);
             let condition = step.condition.as_ref().map(|condition| self.check(condition, &Ty::Bool));
             let saved = step.condition.as_ref().map(|c| self.narrow(&super::narrow::known_some(c, true)));
             let next = step.next.as_ref().map(|next| self.check(next, &want));
@@ -357,7 +374,10 @@ impl Cx<'_> {
     fn step(&mut self, name: Name) {
         const STEPS: [Kind; 5] = [Kind::Pass, Kind::Chain, Kind::Lint, Kind::Order, Kind::Pipeline];
         match STEPS.into_iter().find(|kind| self.scope.has(*kind, name.text)) {
-            Some(kind) => self.uses(kind, name.text),
+            Some(kind) => {
+                self.uses(kind, name.text);
+                self.see(name.span, || Meaning::Entry(kind, name.text));
+            }
             None if name.text == keyword(Kind::Lint) => {}
             None => {
                 let error = self.scope.unknown(name.text, name.span, &STEPS);
@@ -385,7 +405,10 @@ impl Cx<'_> {
                     const RULES: [Kind; 4] = [Kind::Checker, Kind::Pass, Kind::Chain, Kind::Action];
                     // An `always` has no name; its insertions are by `always`.
                     match RULES.into_iter().find(|kind| self.scope.has(*kind, by.text)) {
-                        Some(kind) => self.uses(kind, by.text),
+                        Some(kind) => {
+                            self.uses(kind, by.text);
+                            self.see(by.span, || Meaning::Entry(kind, by.text));
+                        }
                         None if by.text == keyword(Kind::Always) => {}
                         None => {
                             let error = self.scope.unknown(by.text, by.span, &RULES);
@@ -395,7 +418,8 @@ impl Cx<'_> {
                 }
                 ExpectKind::Warn { code, .. } if !self.scope.lint_codes.contains(&code.text) => {
                     const TELLERS: [Kind; 4] = [Kind::Pass, Kind::Chain, Kind::Checker, Kind::Action];
-                    if TELLERS.iter().any(|kind| self.scope.has(*kind, code.text)) {
+                    if let Some(kind) = TELLERS.into_iter().find(|kind| self.scope.has(*kind, code.text)) {
+                        self.see(code.span, || Meaning::Entry(kind, code.text));
                         continue;
                     }
                     let message = format!("no lint has the code `{}`", code.text);
@@ -416,6 +440,9 @@ impl Cx<'_> {
                         Some(near) => error.help(near),
                         None => error,
                     });
+                }
+                ExpectKind::Kept { step: Some(step), .. } => {
+                    self.see(step.span, || Meaning::Step(step.text));
                 }
                 _ => {}
             }

@@ -5,6 +5,7 @@
 
 use super::codes;
 use super::lower::Cx;
+use super::sights::Meaning;
 use super::types::{show, strip};
 use crate::graph::Sym;
 use crate::lang::Diagnostic;
@@ -50,7 +51,13 @@ impl Cx<'_> {
     }
 
     pub fn word(&mut self, word: Sym, span: Span, want: Option<&Ty>) -> (ExprId, Ty) {
+        if self.is_here(word, want, None) {
+            return self.bad(span);
+        }
         if let Some((slot, ty)) = self.local(word) {
+            let declared =
+                self.env.iter().rfind(|binding| binding.name == word).and_then(|binding| binding.at);
+            self.see(span, || Meaning::Local { name: word, declared, ty: ty.clone() });
             return (self.push(Expr::Local(slot), span), ty);
         }
         let want = want.map(strip);
@@ -58,6 +65,7 @@ impl Cx<'_> {
             Some(Ty::Enum(name)) => {
                 if let Some(variant) = self.scope.variant(*name, word) {
                     self.uses_enum(*name);
+                    self.see(span, || Meaning::Variant { of: *name, name: word });
                     let value = Const::Enum { ty: *name, variant };
                     return (self.constant(value, span), Ty::Enum(*name));
                 }
@@ -80,11 +88,13 @@ impl Cx<'_> {
     }
 
     fn operator(&mut self, word: Sym, span: Span) -> (ExprId, Ty) {
+        self.see(span, || Meaning::Operator(word));
         (self.constant(Const::Str(word), span), Ty::Op)
     }
 
     fn mark_word(&mut self, word: Sym, span: Span) -> (ExprId, Ty) {
         self.uses(Kind::Attribute, word);
+        self.see(span, || Meaning::Entry(Kind::Attribute, word));
         (self.constant(Const::Mark(word), span), Ty::Mark)
     }
 

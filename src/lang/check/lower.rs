@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use super::codes;
 use super::scope::Scope;
+use super::sights::{Meaning, Sights};
 use super::types::{fits, is_optional, resolve, show, strip};
 use crate::graph::Sym;
 use crate::lang::Diagnostic;
@@ -27,6 +28,15 @@ pub fn lower(item: &Item, scope: &Scope) -> Lowered {
     lowered.uses = cx.uses.into_iter().map(|(kind, text)| (kind, Sym::new(text))).collect();
     lowered.diagnostics.sort_by_key(start);
     lowered
+}
+
+/// What the words of an item mean.
+pub fn sights(item: &Item, scope: &Scope) -> Sights {
+    let mut cx = Cx::new(item, scope);
+    cx.sights = Some(Box::default());
+    cx.see_item(item);
+    cx.item(item);
+    cx.sights.map(|sights| *sights).unwrap_or_default()
 }
 
 /// Complaints are told in the order of the text.
@@ -50,11 +60,21 @@ fn nesting(mut ty: &Ty) -> u32 {
     depth
 }
 
+/// Where the name in a type stands.
+fn innermost(mut written: &ast::Type) -> Span {
+    while let ast::TypeKind::List(inner) | ast::TypeKind::Optional(inner) = &written.kind {
+        written = inner;
+    }
+    written.span
+}
+
 /// A local name in sight.
 pub(super) struct Binding {
     pub name: Sym,
     pub slot: Local,
     pub ty: Ty,
+    /// Where it was declared, if the user did that.
+    pub at: Option<Span>,
     /// Where it was declared and what it is, if it must be used.
     pub declared: Option<(Span, &'static str)>,
     pub used: bool,
@@ -78,6 +98,8 @@ pub(super) struct Cx<'a> {
     pub gives: Option<Ty>,
     /// The reason of a checker, for its `isolate` statements without one.
     pub reason: Option<TextId>,
+    /// What words mean, if somebody wants to know.
+    pub sights: Option<Box<Sights>>,
 }
 
 impl<'a> Cx<'a> {
@@ -96,6 +118,7 @@ impl<'a> Cx<'a> {
             depth: 0,
             gives: None,
             reason: None,
+            sights: None,
         }
     }
 
@@ -177,7 +200,11 @@ impl<'a> Cx<'a> {
         let slot = self.next;
         self.next += 1;
         self.body.locals = self.body.locals.max(self.next);
-        self.env.push(Binding { name, slot, ty, declared, used: false });
+        let at = declared.map(|(span, _)| span);
+        if let Some(span) = at {
+            self.see_declared(span, || Meaning::Local { name, declared: at, ty: ty.clone() });
+        }
+        self.env.push(Binding { name, slot, ty, at, declared, used: false });
         slot
     }
 
@@ -215,6 +242,7 @@ impl<'a> Cx<'a> {
                 }
                 if let Ty::Enum(name) = *inner {
                     self.uses_enum(name);
+                    self.see_enum(name, innermost(written));
                 }
                 ty
             }
@@ -242,10 +270,19 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Notes that a word names an enum.
+    pub fn see_enum(&mut self, name: Sym, span: Span) {
+        let declares = |kind: &Kind| self.scope.has(*kind, name);
+        if let Some(kind) = [Kind::Enum, Kind::Option, Kind::Matrix].into_iter().find(declares) {
+            self.see(span, || Meaning::Entry(kind, name));
+        }
+    }
+
     /// Demands an item of a kind; complains with the nearest name.
     pub fn item_name(&mut self, name: Name, kind: Kind) -> bool {
         if self.scope.has(kind, name.text) {
             self.uses(kind, name.text);
+            self.see(name.span, || Meaning::Entry(kind, name.text));
             return true;
         }
         let error = self.scope.unknown(name.text, name.span, &[kind]);

@@ -2,6 +2,7 @@
 
 use super::codes;
 use super::lower::Cx;
+use super::sights::Meaning;
 use super::types::{attr_ty, fits, is_optional, show, strip};
 use crate::graph::Sym;
 use crate::lang::Diagnostic;
@@ -54,6 +55,7 @@ impl Cx<'_> {
             && !self.is_local(word)
         {
             if args.is_none() && self.scope.variants(word).is_some() {
+                self.see_enum(word, base.span);
                 return self.qualified_variant(word, name, span);
             }
             if self.scope.has(Kind::Walk, word)
@@ -65,6 +67,9 @@ impl Cx<'_> {
         let args = args.unwrap_or_default();
         let (id, ty) = self.expr(base, None);
         let receiver = strip(&ty).clone();
+        if self.is_here(name.text, None, Some(&receiver)) {
+            return self.bad(span);
+        }
         if let (Some(each), [value]) = (each(name.text), args)
             && matches!(receiver, Ty::List(_) | Ty::Group | Ty::Error)
         {
@@ -107,6 +112,7 @@ impl Cx<'_> {
         self.uses_enum(enum_name);
         match self.scope.variant(enum_name, name.text) {
             Some(variant) => {
+                self.see_variant(enum_name, name);
                 let value = Const::Enum { ty: enum_name, variant };
                 (self.constant(value, span), Ty::Enum(enum_name))
             }
@@ -154,6 +160,7 @@ impl Cx<'_> {
         span: Span,
     ) -> (ExprId, Ty) {
         let receiver = strip(base_ty);
+        self.see(name_span, || Meaning::Fact(info));
         if matches!(info.fact, Fact::AnchorRegistered | Fact::AnchorGroupSize | Fact::AnchorSameGroup)
             && !matches!(
                 self.kind,
@@ -310,6 +317,7 @@ impl Cx<'_> {
             return None;
         };
         self.uses(Kind::Attr, attr.text);
+        self.see(attr.span, || Meaning::Entry(Kind::Attr, attr.text));
         self.stands_on(owner, owner_span, attr, &sig.places).then(|| sig.keys.clone())
     }
 

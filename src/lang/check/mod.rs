@@ -17,11 +17,13 @@ mod narrow;
 mod operators;
 mod rules;
 mod scope;
+mod sights;
 mod statements;
 mod types;
 mod usage;
 
-pub use lower::lower;
+pub use lower::{lower, sights};
 pub use rules::{RuleItem, rules};
 pub use scope::{ItemKey, MarkSig, Scope, Scoped, scope, title};
+pub use sights::{HERE, Here, Meaning, Sight, Sights, fact_signature, facts_of};
 pub use types::show;

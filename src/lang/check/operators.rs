@@ -2,6 +2,7 @@
 
 use super::codes;
 use super::lower::Cx;
+use super::sights::Meaning;
 use super::types::{fits, is_optional, join, show, strip};
 use crate::lang::Diagnostic;
 use crate::lang::facts::Fact;
@@ -162,6 +163,7 @@ impl Cx<'_> {
         };
         if let Some((set, element)) = known {
             self.uses(Kind::Set, set);
+            self.see(right.span, || Meaning::Entry(Kind::Set, set));
             let (value, ty) = self.expr(left, Some(&element));
             if join(strip(&ty), &element).is_none() {
                 let message = format!("`{set}` holds `{}`, this is `{}`", show(&element), show(&ty));

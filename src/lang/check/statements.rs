@@ -288,6 +288,7 @@ impl Cx<'_> {
                 name: crate::graph::Sym::new("it"),
                 slot: local,
                 ty: element.clone(),
+                at: None,
                 declared: None,
                 used: false,
             });

@@ -21,7 +21,7 @@ pub mod print;
 mod print_chain;
 mod print_expr;
 mod recover;
-pub(in crate::lang) mod scan;
+pub mod scan;
 pub mod split;
 mod statements;
 mod test_block;

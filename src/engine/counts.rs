@@ -1,0 +1,146 @@
+//! How many nodes or anchors of a graph the condition of an entry holds for.
+//!
+//! Promise: a count is a query of its own per (snapshot, entry), so that an edit of one condition counts that one again. An entry
+//! whose condition fails on the graph has no count.
+
+use super::queries::{At, Layer, mark_list};
+use super::session::Session;
+use crate::db::{self, Db, Roots, RuleSet, live, names, program};
+use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym};
+use crate::lang::eval::{Machine, NoHost, Value};
+use crate::lang::hir::{Entry, ExprId, Ty};
+use crate::lang::syntax::ast::{Kind, Side};
+
+/// What a condition was asked of, and for how many it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matched {
+    pub kind: Kind,
+    pub name: Sym,
+    pub count: usize,
+    /// Of so many.
+    pub of: usize,
+    /// Nodes, or else anchors.
+    pub nodes: bool,
+}
+
+/// How many nodes the subject of a pass, chain or lint picks, or a function of one node or anchor holds for. `None`: nothing to
+/// count, or the condition asks what a graph alone cannot tell.
+#[salsa::tracked(returns(clone))]
+fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryName<'db>) -> Option<Matched> {
+    let (kind, name) = (name.kind(db), name.name(db));
+    let entry = db::entry(db, rules, db::EntryName::new(db, kind, name))?;
+    let snapshot = at.snapshot(db);
+    let linked = program(db, rules, Roots::of(db, [(kind, name)]));
+    let id = linked.0.entry(kind, name)?;
+    let mut machine = Machine::over(&linked.0, &NoHost, snapshot, GraphId::ROOT);
+    let nodes = || snapshot.dense().order().to_vec();
+    let mut of_nodes = |condition: ExprId| {
+        let all: Vec<NodeId> = nodes();
+        let mut count = 0;
+        for &node in &all {
+            let frame = [Value::Graph(GraphId::ROOT), Value::Node(node)];
+            count += usize::from(machine.test(id, condition, &frame).ok()?);
+        }
+        Some(Matched { kind, name, count, of: all.len(), nodes: true })
+    };
+    match &*entry {
+        Entry::Pass { subject: Some(subject), .. } | Entry::Lint { subject: Some(subject), .. } => {
+            of_nodes(subject.condition.filter(|_| subject.list.is_none())?)
+        }
+        Entry::Chain(chain) => of_nodes(chain.subject.condition.filter(|_| chain.subject.list.is_none())?),
+        Entry::Fn { params: 1, result: Ty::Bool, .. } => {
+            let param = db::scope(db, rules).first_param(name)?;
+            let subjects: Vec<Value> = match param {
+                Ty::Node => nodes().into_iter().map(Value::Node).collect(),
+                Ty::Input => inputs(snapshot).map(Value::from).collect(),
+                Ty::Output => outputs(snapshot).map(Value::from).collect(),
+                Ty::Anchor => inputs(snapshot).chain(outputs(snapshot)).map(Value::from).collect(),
+                _ => return None,
+            };
+            let of = subjects.len();
+            let mut count = 0;
+            for subject in subjects {
+                count += usize::from(machine.call(name, &[subject]).ok()?.is_true());
+            }
+            Some(Matched { kind, name, count, of, nodes: *param == Ty::Node })
+        }
+        _ => None,
+    }
+}
+
+fn inputs(snapshot: &Snapshot) -> impl Iterator<Item = Anchor> + '_ {
+    let dense = snapshot.dense();
+    let of_node = |&node: &NodeId| dense.inputs(node).map(|number| Anchor::In(dense.input_at(number)));
+    dense.order().iter().flat_map(of_node)
+}
+
+fn outputs(snapshot: &Snapshot) -> impl Iterator<Item = Anchor> + '_ {
+    let dense = snapshot.dense();
+    let of_node = |&node: &NodeId| dense.outputs(node).map(|number| Anchor::Out(dense.output_at(number)));
+    dense.order().iter().flat_map(of_node)
+}
+
+impl Session {
+    /// For how many anchors or nodes of a graph the conditions hold: those of attributes (in the layer of the first `symbols`
+    /// entry, with the outermost graph as target), of the subjects of passes, chains and lints, and functions of one thing.
+    pub fn matches(&self, snapshot: &Snapshot) -> Vec<Matched> {
+        let (db, rules) = (&self.db, self.rules);
+        let at = At::new(db, snapshot.clone());
+        let mut found = Vec::new();
+        if let Some(symbols) = live(db, rules).names(Kind::Symbols).next() {
+            let layer = Layer::new(db, at, symbols, GraphId::ROOT);
+            let dense = snapshot.dense();
+            for &mark in names(db, rules, Kind::Attribute) {
+                let Ok(list) = mark_list(db, rules, layer, mark) else { continue };
+                let of = match list.side {
+                    Side::Input => dense.input_count(),
+                    Side::Output => dense.output_count(),
+                };
+                let count = list.places.len();
+                found.push(Matched {
+                    kind: Kind::Attribute,
+                    name: mark,
+                    count,
+                    of: of as usize,
+                    nodes: false,
+                });
+            }
+        }
+        for kind in [Kind::Pass, Kind::Chain, Kind::Lint, Kind::Fn] {
+            let names = names(db, rules, kind).iter();
+            found
+                .extend(names.filter_map(|&name| matched(db, rules, at, db::EntryName::new(db, kind, name))));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::RuleSources;
+    use crate::format::notation;
+
+    #[test]
+    fn conditions_are_counted_on_a_graph() {
+        let rules = "set SOURCES = { Src }\n\
+            fn is_source(n: Node) -> Bool = n.type in SOURCES\n\
+            fn is_late(i: Input) -> Bool = i.index > 0\n\
+            fn is_big(i: Int) -> Bool = i > 0\n\
+            symbols memory(target: Graph) { for n in target.nodes { for o in n.outputs { found o } } }\n\
+            attribute FROM_SOURCE on output\n  where is_source(node)\n\
+            pass p for n: Node where n.inputs.count == 2 and is_big(2) { stop }\n\
+            pass q { stop }\n";
+        let files = vec![("a.anchor".to_owned(), rules.to_owned(), false)];
+        let session = Session::new(RuleSources { files });
+        let errors: Vec<_> = session.diagnostics().into_iter().map(|d| d.diagnostic.message).collect();
+        assert!(errors.iter().all(|message| message.contains("never used")), "{errors:?}");
+        let graph = notation::parse("a: Src\nb: Src\nc: Add(a, b)\nd: Neg(c)\n").0.expect("a graph");
+        let counts: Vec<(&str, usize, usize)> = session
+            .matches(&graph)
+            .iter()
+            .map(|matched| (matched.name.as_str(), matched.count, matched.of))
+            .collect();
+        assert_eq!(counts, [("FROM_SOURCE", 2, 4), ("p", 1, 4), ("is_source", 2, 4), ("is_late", 1, 3)]);
+    }
+}
