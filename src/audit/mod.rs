@@ -13,6 +13,7 @@ pub mod diff;
 mod finding;
 mod judge;
 mod lists;
+pub mod mutate;
 mod pairs;
 mod solve;
 mod terms;

@@ -72,6 +72,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run the tests of the rules
     Test(TestArgs),
+    /// Check rules, tests and pinned graphs on every save, and print what changed
+    Watch(WatchArgs),
     /// Bring rule files into their one form
     Fmt(FmtArgs),
     /// Point out what is allowed in rules and still most likely a slip
@@ -218,13 +220,49 @@ pub struct TestArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Tell which entries and branches no test reached
-    #[arg(long)]
+    #[arg(long, conflicts_with = "mutate")]
     pub coverage: bool,
     /// Form of the results
     #[arg(long, value_enum, default_value_t = TestFormat::Human, value_name = "FORM")]
     pub format: TestFormat,
     #[command(flatten)]
+    pub mutation: MutateArgs,
+    #[command(flatten)]
     pub rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Rule files with tests, which are added to the rules, or directories of them
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Run on these graphs, too, and tell which verdicts come and go; also those of `anchorwatch.toml`
+    #[arg(long, value_name = "GRAPH", num_args = 1..)]
+    pub graphs: Vec<PathBuf>,
+    /// Run these passes or pipelines on them instead of the whole pipeline
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub passes: Vec<String>,
+    /// Look once and end; exit code 1 if there are errors or failing tests
+    #[arg(long)]
+    pub once: bool,
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct MutateArgs {
+    /// Change the rules in small ways, one at a time, and tell which changes no test notices; with `=N` a sample of N
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
+    pub mutate: Option<Option<usize>>,
+    /// Change only these: names of entries, or paths of rule files; `*` stands for any text
+    #[arg(long, value_name = "PATTERN", requires = "mutate")]
+    pub only: Vec<String>,
+    /// Which sample
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "mutate")]
+    pub seed: u64,
+    /// Threads, each with the rules and tests in memory
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "mutate")]
+    pub jobs: usize,
 }
 
 #[derive(Debug, Args)]

@@ -211,6 +211,11 @@ impl<'d, 'io> Desk<'d, 'io> {
         flushed
     }
 
+    /// Hands on what was written so far.
+    pub fn flush(&mut self) -> Result<(), Stop> {
+        self.io.stdout.flush().map_err(stop_of)
+    }
+
     /// Ends the report of a command with this exit code.
     pub fn finish(&mut self, code: u8) -> Result<(), Stop> {
         self.end_progress();
@@ -237,6 +242,21 @@ impl<'d, 'io> Desk<'d, 'io> {
         UNUSABLE
     }
 
+    /// A bar of things of which several threads do one after the other; shown on a terminal.
+    pub fn progress(&self, things: &str) -> Progress {
+        if !self.io.stderr_terminal || self.is_json() {
+            return Progress(None);
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) =
+            ProgressStyle::with_template(&format!("{{spinner}} {{pos}}/{{len}} {things}  {{elapsed}}"))
+        {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(std::time::Duration::from_millis(200));
+        Progress(Some(bar))
+    }
+
     /// Shows a bar of `steps` on a terminal, if the work is long.
     pub fn start_progress(&mut self, steps: usize, is_long: bool) {
         if !is_long || !self.io.stderr_terminal || !self.is_human() {
@@ -260,6 +280,23 @@ impl<'d, 'io> Desk<'d, 'io> {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// A bar that threads share.
+pub struct Progress(Option<ProgressBar>);
+
+impl Progress {
+    pub fn start(&self, steps: usize) {
+        self.0.iter().for_each(|bar| bar.set_length(steps as u64));
+    }
+
+    pub fn advance(&self) {
+        self.0.iter().for_each(|bar| bar.inc(1));
+    }
+
+    pub fn end(&self) {
+        self.0.iter().for_each(ProgressBar::finish_and_clear);
     }
 }
 

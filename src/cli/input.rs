@@ -39,6 +39,11 @@ pub struct GraphFile {
 }
 
 impl GraphFile {
+    /// A file.
+    pub fn at(path: &Path) -> GraphFile {
+        GraphFile { path: path.to_owned(), shown: path.display().to_string(), stdin: None }
+    }
+
     /// All of the arguments, standard input read.
     pub fn all(paths: &[PathBuf], desk: &mut Desk<'_, '_>) -> Result<Vec<GraphFile>, Stop> {
         if paths.iter().filter(|path| is_dash(path)).count() > 1 {

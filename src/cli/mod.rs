@@ -5,7 +5,8 @@
 //! This room knows no rule: names of passes and options come from the rules it is given.
 //!
 //! The road: [`args`] reads the words, [`rules`] loads rules and options, [`input`] and [`output`] move files,
-//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`], [`fmt`], [`lint`], [`man`](mod@man) do the commands through [`session`].
+//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`] and [`mutate`], [`fmt`], [`lint`], [`man`](mod@man), [`watch`]
+//! do the commands through [`session`].
 
 mod args;
 mod audit;
@@ -18,6 +19,7 @@ mod input;
 mod inspect;
 mod lint;
 mod man;
+mod mutate;
 mod output;
 mod rules;
 mod run;
@@ -25,6 +27,7 @@ pub mod session;
 #[cfg(test)]
 mod testing;
 mod tests;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -95,6 +98,7 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
         Command::Symbols(args) => inspect::symbols(&args, desk, connect),
         Command::Explain(args) => inspect::explain(&args, desk, connect),
         Command::Test(args) => tests::test(&args, desk, connect),
+        Command::Watch(args) => watch::watch(&args, desk, connect),
         Command::Fmt(args) => fmt::fmt(&args, desk),
         Command::Lint(args) => lint::lint(&args, desk),
         Command::Audit(args) => audit::audit(&args, desk, connect),

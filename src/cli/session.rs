@@ -7,8 +7,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::audit::diff::Difference;
+use crate::audit::mutate::Bench;
+pub use crate::audit::mutate::{Tests, Tried};
 use crate::audit::witness::{Found, GraphChange, Trial};
-use crate::audit::{self, Audit, Coverage};
+use crate::audit::{self, Audit, Coverage, Ref};
 pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::{Explanation, Table};
 use crate::engine::outcome::{Outcome, PassFailure};
@@ -89,6 +91,8 @@ pub trait Engine {
         given: BTreeMap<String, String>,
         environment: BTreeMap<String, String>,
     ) -> Vec<RuleDiagnostic>;
+    /// Another text for a rule file; an equal one changes nothing.
+    fn set_text(&mut self, path: &str, text: &str);
     fn diagnostics(&self) -> Vec<RuleDiagnostic>;
     /// In the order of files and lines.
     fn entries(&self) -> Vec<EntryInfo>;
@@ -171,6 +175,62 @@ pub fn witness(
     audit::witness::search(&audit::witness::Search { old, new, difference, seeds, seed }, go_on)
 }
 
+/// Which mutants are measured, and how.
+pub struct MutantChoice<'a> {
+    /// Rule files that may be changed.
+    pub files: &'a [String],
+    /// Patterns of which the entry's name, its kind and name, or the path match one; none: all.
+    pub only: &'a [String],
+    pub sample: Option<usize>,
+    pub seed: u64,
+    pub jobs: usize,
+}
+
+/// What becomes of mutants. `start` gets their number, `told` is called for each.
+///
+/// # Errors
+/// The tests that fail without any mutant.
+pub fn mutate(
+    tests: &Tests,
+    choice: &MutantChoice<'_>,
+    start: &dyn Fn(usize),
+    told: &(dyn Fn() + Sync),
+) -> Result<Vec<Tried>, Vec<String>> {
+    let bench = Bench::new(tests);
+    let named = |text: &str| choice.only.iter().any(|pattern| matches(pattern, text));
+    let wanted = |path: &str, entry: Ref| {
+        choice.files.iter().any(|file| file == path)
+            && (choice.only.is_empty() || named(path) || named(entry.name) || named(&entry.to_string()))
+    };
+    let mut mutants = audit::mutate::mutants(bench.session(), &wanted);
+    if let Some(count) = choice.sample {
+        mutants = audit::mutate::sample(mutants, count, choice.seed);
+    }
+    start(mutants.len());
+    let reach = bench.reach();
+    if !reach.failing.is_empty() {
+        return Err(reach.failing.iter().map(|name| name.to_string()).collect());
+    }
+    Ok(audit::mutate::measure(tests, &reach, mutants, choice.jobs, told))
+}
+
+/// Whether a text is what a pattern says; `*` stands for any text.
+fn matches(pattern: &str, text: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut left) = text.strip_prefix(first) else { return false };
+    let (middle, last) = rest.rsplit_once('*').map_or(("", rest), |(middle, last)| (middle, last));
+    for piece in middle.split('*') {
+        let Some(at) = left.find(piece) else { return false };
+        left = &left[at + piece.len()..];
+    }
+    left.ends_with(last)
+}
+
+/// The tests of these files, or of all, and these cases.
+pub fn tests(rules: &RuleSources, files: Option<Vec<String>>, cases: Vec<(String, Case)>) -> Tests {
+    Tests { rules: engine::RuleSources { files: rules.files.clone() }, files, cases }
+}
+
 /// The engine behind the seam.
 struct Connected(engine::Session);
 
@@ -189,6 +249,10 @@ impl Engine for Connected {
         environment: BTreeMap<String, String>,
     ) -> Vec<RuleDiagnostic> {
         self.0.set_options(given, environment).into_iter().map(complaint).collect()
+    }
+
+    fn set_text(&mut self, path: &str, text: &str) {
+        self.0.set_text(path, text);
     }
 
     fn diagnostics(&self) -> Vec<RuleDiagnostic> {

@@ -1,4 +1,4 @@
-//! `test`: runs the `test` entries of rules, and cases.
+//! `test`: runs the `test` entries of rules, and cases; with `--mutate` on changed rules ([`mutate`](super::mutate)).
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::args::TestArgs;
 use super::cases::{self, Found};
 use super::desk::{Desk, Done, Form, Stop};
 use super::rules::{Loaded, read, sources};
-use super::session::Connect;
+use super::session::{self, Connect};
 use super::{FINE, FOUND};
 use crate::report::human::Paint;
 use crate::report::junit::{self, Tested};
@@ -18,13 +18,15 @@ use crate::report::{Complaint, Remark, json};
 /// of the rule set is added to it as an overlay.
 pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     desk.set_format(args.format, false);
-    if args.coverage && matches!(desk.form(), Form::Junit | Form::Github) {
-        let message = "what tests reached has no such form";
+    let is_special = args.coverage || args.mutation.mutate.is_some();
+    if is_special && matches!(desk.form(), Form::Junit | Form::Github) {
+        let message = "what tests reached or noticed has no such form";
         return Err(Complaint::error("cli::form", message)
-            .help("`--coverage` is for `human` and `json`")
+            .help("`--coverage` and `--mutate` are for `human` and `json`")
             .into());
     }
     let mut sources = sources(&args.rules)?;
+    let own: Vec<String> = sources.files.iter().map(|(path, ..)| path.clone()).collect();
     let mut wanted: Vec<PathBuf> = Vec::new();
     let mut folders: Vec<PathBuf> = Vec::new();
     for path in &args.paths {
@@ -51,6 +53,15 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
         }
     }
     let mut rules = Loaded::new(sources, desk, connect)?;
+    if args.mutation.mutate.is_some() {
+        // Cases alone: the tests of the rules are not asked for.
+        let files =
+            (!args.paths.is_empty()).then(|| wanted.iter().map(|path| path.display().to_string()).collect());
+        let cases: Result<Vec<_>, Complaint> =
+            folders.iter().map(|path| Ok((path.display().to_string(), cases::read(path)?))).collect();
+        let tests = session::tests(&rules.sources, files, cases?);
+        return super::mutate::run(&args.mutation, &tests, &own, desk);
+    }
     if args.coverage {
         rules.engine.start_coverage();
     }

@@ -28,8 +28,8 @@ mod trial;
 
 pub use counts::Matched;
 pub use measure::{Amount, Measured};
-pub use pairs::{Class, PairTable};
+pub use pairs::{Class, PairTable, RulePairs};
 pub use queries::pair_table;
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};
 pub use sides::children;
-pub use testing::{Case, CaseEnd, CoverageRow, TestGraph, TestOutcome};
+pub use testing::{Case, CaseEnd, CoverageRow, ReadyTest, TestGraph, TestOutcome};

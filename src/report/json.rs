@@ -26,8 +26,8 @@ use super::junit::Tested;
 use super::place::side_index;
 use super::rules::{Rules, kind_word};
 use super::summary::{OpCounts, Summary};
-use crate::engine::{Amount, CoverageRow};
 use crate::engine::outcome::{AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
+use crate::engine::{Amount, CoverageRow};
 use crate::graph::Sym;
 use crate::lang::Level;
 

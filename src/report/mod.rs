@@ -15,6 +15,7 @@ pub mod github;
 pub mod human;
 pub mod json;
 pub mod junit;
+pub mod mutation;
 pub mod place;
 pub mod review;
 pub mod rules;

@@ -9,7 +9,7 @@
 
 mod mutate;
 mod observe;
-mod random;
+pub(super) mod random;
 mod shrink;
 mod tell;
 mod words;

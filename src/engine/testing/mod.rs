@@ -9,6 +9,7 @@
 mod case;
 mod coverage;
 mod expect;
+mod ready;
 mod seen;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 pub use case::{Case, CaseEnd};
 pub use coverage::CoverageRow;
 pub(super) use coverage::count_pairs;
+pub use ready::ReadyTest;
 
 use self::expect::Judge;
 use self::seen::Seen;
@@ -61,6 +63,7 @@ struct Bench<'s> {
     /// Where the item starts in its file.
     start: usize,
     test: &'s Test,
+    item: &'s db::Item,
 }
 
 impl Session {
@@ -111,7 +114,7 @@ impl Session {
             let (Some(item), Some(source)) = (item, source) else { continue };
             let ItemData::Test(test) = &item.0.data else { continue };
             let (title, start) = (item.0.name.span, source.start as usize);
-            let bench = Bench { session: self, name, title, path, start, test };
+            let bench = Bench { session: self, name, title, path, start, test, item: &item };
             with(&bench, session::line(file.text(&self.db), session::keyword(source)));
         }
     }
@@ -119,18 +122,26 @@ impl Session {
 
 impl Bench<'_> {
     fn run(&self) -> Result<(), Vec<RuleDiagnostic>> {
-        let before = match &self.test.graph {
-            Some(raw) => self.graph(raw)?,
-            None => Builder::default().finish(),
-        };
-        let root = self.root(&before)?;
+        self.run_on(&self.before()?)
+    }
+
+    /// The graph that the test describes; none is an empty one.
+    fn before(&self) -> Result<Snapshot, Vec<RuleDiagnostic>> {
+        match &self.test.graph {
+            Some(raw) => self.graph(raw),
+            None => Ok(Builder::default().finish()),
+        }
+    }
+
+    fn run_on(&self, before: &Snapshot) -> Result<(), Vec<RuleDiagnostic>> {
+        let root = self.root(before)?;
         let session = self.session.bench(self.options()?, BTreeMap::new());
         let steps = self.test.passes.iter().map(|pass| pass.text).collect();
         let request = Request { graph: root, node: None, steps, sort: false };
-        let seen = Seen::new(&session, &before, &request).map_err(|error| vec![self.cannot_run(&error)])?;
+        let seen = Seen::new(&session, before, &request).map_err(|error| vec![self.cannot_run(&error)])?;
         // Measures are told at the end of a run, so a test reaches them too.
         if session.db.tally().is_some() {
-            session.measures(&before, &seen.outcome.after);
+            session.measures(before, &seen.outcome.after);
         }
         let again = match self.test.twice {
             true => {

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{EntryId, Machine};
 use crate::graph::Sym;
@@ -51,6 +51,16 @@ impl Tally {
         } else {
             outcomes.failed += 1;
         }
+    }
+
+    /// The entries that were reached, or some condition of which was decided, and how much there was to count.
+    pub fn touched(&self) -> (FxHashSet<(Kind, Sym)>, usize) {
+        let counts = self.counts();
+        let conditions = counts.conditions.keys().map(|(kind, name, _)| (*kind, *name));
+        let touched = counts.entries.keys().copied().chain(conditions).collect();
+        let decided =
+            counts.conditions.values().map(|outcomes| outcomes.held.saturating_add(outcomes.failed));
+        (touched, counts.entries.values().copied().chain(decided).fold(0, usize::saturating_add))
     }
 
     pub fn reached(&self, entry: (Kind, Sym)) -> usize {
