@@ -81,6 +81,24 @@ fn lint_peer(bencher: Bencher, size: usize) {
     bench(bencher, "lint", "peer", generate::peer_like, size);
 }
 
+// Tensors in a row.
+
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn concat_notask_wide(bencher: Bencher, size: usize) {
+    bench(bencher, "concat_notask", "wide row", generate::wide_row, size);
+}
+
+#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+fn concat_notask_many(bencher: Bencher, size: usize) {
+    bench(bencher, "concat_notask", "many rows", generate::many_rows, size);
+}
+
+/// Writers of one value, each behind the one before.
+#[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]
+fn inner_identity_add_ordered_writers(bencher: Bencher, size: usize) {
+    bench(bencher, "inner_identity_add", "ordered writers", generate::ordered_writers, size);
+}
+
 // Everything at one tensor.
 
 #[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]

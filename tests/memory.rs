@@ -12,12 +12,16 @@
 mod behaviours;
 #[path = "memory/cells.rs"]
 mod cells;
+#[path = "memory/cycles.rs"]
+mod cycles;
 #[path = "memory/deletions.rs"]
 mod deletions;
 #[path = "memory/demands.rs"]
 mod demands;
 #[path = "memory/machine.rs"]
 mod machine;
+#[path = "memory/mutations.rs"]
+mod mutations;
 #[path = "memory/sketch.rs"]
 mod sketch;
 #[path = "memory/soundness.rs"]
@@ -85,6 +89,11 @@ fn keeps_values(palette: Palette, steps: &[&str]) {
 #[test]
 fn the_two_layers_keep_values() {
     keeps_values(Palette::default(), LAYERS);
+}
+
+#[test]
+fn the_two_layers_keep_constants() {
+    keeps_values(Palette { constants: true, ..Palette::default() }, LAYERS);
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn explanations_follow_changed_matrices_guards_orders_and_sets() {
     let cases = [
         ("matrix_cell", "s:in0", "`r_Identity0` was inserted before it by `rw`"),
         ("step_order", "b:in0", "`d_output_0_Memcpy` was inserted before it by `subgraph`"),
-        ("keep_guard", "t:in0", "i:out0"),
+        ("keep_guard", "i", "case probe"),
         ("one_set", "h:in0", "r:out0"),
     ];
     for (name, anchor, told) in cases {

@@ -14,8 +14,13 @@ use anchorwatch::graph::{
 #[path = "accesses.rs"]
 mod accesses;
 
+#[path = "rows.rs"]
+mod rows;
+
 #[allow(unused_imports)] // not every bench makes accesses
 pub use accesses::*;
+#[allow(unused_imports)] // nor rows
+pub use rows::*;
 
 /// What to make.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +63,10 @@ pub enum Shape {
     OrderedWriters,
     /// One value that many operators overwrite for their own use.
     ManyCollectives,
+    /// One concat whose inputs can lie in a row.
+    WideRow,
+    /// Concats of four such inputs.
+    ManyRows,
 }
 
 pub fn generate(spec: &Spec) -> Snapshot {
@@ -78,6 +87,8 @@ pub fn generate(spec: &Spec) -> Snapshot {
         Shape::UnorderedReaders => maker.one_writer(spec.nodes, false),
         Shape::OrderedWriters => maker.writers_in_order(spec.nodes),
         Shape::ManyCollectives => maker.many_collectives(spec.nodes),
+        Shape::WideRow => maker.rows(spec.nodes, usize::MAX),
+        Shape::ManyRows => maker.rows(spec.nodes, 4),
     }
     maker.builder.finish()
 }

@@ -92,6 +92,11 @@ impl Scan<'_, '_> {
                 self.subject(subject.as_ref(), &mut Vec::new());
                 self.block(block);
             }
+            Entry::Measure { subject, value, .. } => {
+                let mut path = Vec::new();
+                self.subject(Some(subject), &mut path);
+                value.iter().for_each(|value| self.visit(*value, &mut path));
+            }
             Entry::Symbols { block, .. } | Entry::Action { block, .. } => self.block(block),
             Entry::Order { mode, first, ignore, .. } => {
                 self.visit(*mode, &mut Vec::new());
@@ -423,6 +428,7 @@ pub fn is_scanned(kind: Kind) -> bool {
             | Kind::Action
             | Kind::Order
             | Kind::Pipeline
+            | Kind::Measure
             | Kind::Walk
     )
 }

@@ -275,6 +275,7 @@ fn not_run(db: &dyn Db, rules: RuleSet, found: &mut Vec<Finding>) {
                 | Kind::Lint
                 | Kind::Order
                 | Kind::Pipeline
+                | Kind::Measure
                 | Kind::Attribute
                 | Kind::Never
                 | Kind::Always

@@ -102,6 +102,17 @@ pub struct PipelineTable {
     pub steps: Vec<PipelineStepRow>,
 }
 
+/// A number that runs are told with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MeasureRow {
+    pub name: &'static str,
+    pub title: String,
+    pub unit: Option<&'static str>,
+    pub subject: String,
+    /// None: each subject counts as one.
+    pub value: Option<String>,
+}
+
 /// All of these, each kind in declaration order.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Lists {
@@ -110,6 +121,7 @@ pub struct Lists {
     pub passes: Vec<PassTable>,
     pub lists: Vec<ListTable>,
     pub pipelines: Vec<PipelineTable>,
+    pub measures: Vec<MeasureRow>,
 }
 
 /// Reads them all.
@@ -196,6 +208,13 @@ fn add(db: &dyn Db, rules: RuleSet, kind: Kind, name: Sym, item: &Item, lists: &
             let (name, steps) = (name.as_str(), steps.collect());
             lists.pipelines.push(PipelineTable { name, as_pass: *role == PipelineRole::Pass, steps });
         }
+        ItemData::Measure { title, unit, subject, value } => lists.measures.push(MeasureRow {
+            name: name.as_str(),
+            title: title.clone(),
+            unit: unit.map(|unit| unit.text.as_str()),
+            subject: subject_words(subject),
+            value: value.as_ref().map(print_expr),
+        }),
         _ => {}
     }
 }
@@ -285,6 +304,9 @@ pub fn whole(item: &Item) -> Vec<&Expr> {
         ItemData::Pass { subject, body, .. } | ItemData::Lint { subject, body, .. } => {
             found.extend(subject.iter().flat_map(|subject| subject.list.iter().chain(&subject.condition)));
             block_exprs(&body.statements, &mut found);
+        }
+        ItemData::Measure { subject, value, .. } => {
+            found.extend(subject.list.iter().chain(&subject.condition).chain(value));
         }
         ItemData::Symbols { body, .. } | ItemData::Action { body, .. } => {
             block_exprs(&body.statements, &mut found);

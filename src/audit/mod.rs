@@ -25,8 +25,8 @@ pub use attributes::{AttributeRow, OptionRow, inputs};
 pub use finding::{Finding, Weight, codes};
 pub use judge::judgements;
 pub use lists::{
-    CaseRow, ChainStepRow, ChainTable, ListTable, MatrixTable, PassTable, PipelineStepRow, PipelineTable,
-    rule_lists,
+    CaseRow, ChainStepRow, ChainTable, ListTable, MatrixTable, MeasureRow, PassTable, PipelineStepRow,
+    PipelineTable, rule_lists,
 };
 pub use pairs::{MarkRow, PairRow, Pairs, pair_rows};
 pub use uses::{Ref, Uses, entry_uses};
@@ -92,6 +92,7 @@ pub struct Audit {
     pub passes: Vec<PassTable>,
     pub lists: Vec<ListTable>,
     pub pipelines: Vec<PipelineTable>,
+    pub measures: Vec<MeasureRow>,
     pub default_pipeline: Option<&'static str>,
     pub coverage: Option<Coverage>,
     pub entries: Vec<EntryRow>,
@@ -119,6 +120,7 @@ impl Audit {
             passes: lists.passes.clone(),
             lists: lists.lists.clone(),
             pipelines: lists.pipelines.clone(),
+            measures: lists.measures.clone(),
             default_pipeline: session.default_pipeline().map(|name| name.as_str()),
             coverage,
             entries: entries(session),

@@ -34,6 +34,32 @@ pub enum OutputFormat {
     Json,
 }
 
+/// Forms of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// Text with the rules' own lines
+    Human,
+    /// One object a line
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+/// Forms of test results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TestFormat {
+    /// A line a test, and why it failed
+    Human,
+    /// One object a line
+    Json,
+    /// JUnit XML
+    Junit,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the pipeline without writing and report what it finds
@@ -61,6 +87,8 @@ pub enum Command {
     Rules(RulesCommand),
     /// Print a script that completes commands in a shell
     Completions { shell: clap_complete::Shell },
+    /// Print the manual page, or write the pages of all commands
+    Man(ManArgs),
 }
 
 /// Which rules.
@@ -119,8 +147,8 @@ pub struct OpInfo {
 #[derive(Clone, Debug, Args)]
 pub struct ShowArgs {
     /// Form of the report
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM")]
-    pub format: OutputFormat,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human, value_name = "FORM")]
+    pub format: ReportFormat,
     /// Show this many findings at most; the default is 50 on a terminal and all elsewhere
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
@@ -192,6 +220,9 @@ pub struct TestArgs {
     /// Tell which entries and branches no test reached
     #[arg(long)]
     pub coverage: bool,
+    /// Form of the results
+    #[arg(long, value_enum, default_value_t = TestFormat::Human, value_name = "FORM")]
+    pub format: TestFormat,
     #[command(flatten)]
     pub rules: RuleArgs,
 }
@@ -218,10 +249,17 @@ pub struct LintArgs {
     #[arg(long)]
     pub list: bool,
     /// Form of the report
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORM")]
-    pub format: OutputFormat,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human, value_name = "FORM")]
+    pub format: ReportFormat,
     #[command(flatten)]
     pub rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Write a page a command into this directory
+    #[arg(long, short = 'o', value_name = "DIR")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

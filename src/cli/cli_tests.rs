@@ -88,7 +88,7 @@ conflict[user_out_and_fixed_out]
 
 summary: 1 graph, 1 error
   checker user_out_and_fixed_out       1
-  pass arrange: 1 inserted
+  pass arrange: 1 Copy inserted
 "
     );
 }
@@ -115,7 +115,7 @@ fn a_bad_file_among_good_ones_costs_itself_alone() {
     let left = files().run("check @fine.graph @bad.graph @g.graph @missing.graph");
     assert_eq!(left.code, UNUSABLE);
     assert!(left.out.ends_with(
-        "summary: 4 graphs, 1 error, 2 failed\n  checker user_out_and_fixed_out       1\n  pass arrange: 1 inserted\n"
+        "summary: 4 graphs, 1 error, 2 failed\n  checker user_out_and_fixed_out       1\n  pass arrange: 1 Copy inserted\n"
     ));
     assert!(left.out.starts_with("@g.graph\n\npass arrange\n\nconflict["), "{}", left.out);
     assert!(left.err.contains("`@missing.graph` cannot be read: no such file or directory"), "{}", left.err);

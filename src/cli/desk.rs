@@ -7,9 +7,10 @@ use std::io::{ErrorKind, Read, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::args::{ColorChoice, OutputFormat};
+use super::args::{ColorChoice, OutputFormat, ReportFormat, TestFormat};
+use super::input::reason;
 use super::{BROKEN_PIPE, UNUSABLE};
-use crate::report::{Complaint, Human, Style, json};
+use crate::report::{Complaint, Human, Remark, Rules, Style, github, json, sarif};
 
 /// The process, as commands see it.
 pub struct Io<'a> {
@@ -40,12 +41,57 @@ impl From<Complaint> for Stop {
 /// An exit code, or why there is none yet.
 pub type Done = Result<u8, Stop>;
 
+/// The form of everything that a command reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Human,
+    Json,
+    Sarif,
+    Github,
+    Junit,
+}
+
+impl From<OutputFormat> for Form {
+    fn from(format: OutputFormat) -> Form {
+        match format {
+            OutputFormat::Human => Form::Human,
+            OutputFormat::Json => Form::Json,
+        }
+    }
+}
+
+impl From<ReportFormat> for Form {
+    fn from(format: ReportFormat) -> Form {
+        match format {
+            ReportFormat::Human => Form::Human,
+            ReportFormat::Json => Form::Json,
+            ReportFormat::Sarif => Form::Sarif,
+            ReportFormat::Github => Form::Github,
+        }
+    }
+}
+
+impl From<TestFormat> for Form {
+    fn from(format: TestFormat) -> Form {
+        match format {
+            TestFormat::Human => Form::Human,
+            TestFormat::Json => Form::Json,
+            TestFormat::Junit => Form::Junit,
+            TestFormat::Github => Form::Github,
+        }
+    }
+}
+
 /// Streams, with the style of each.
 pub struct Desk<'d, 'io> {
     pub io: &'d mut Io<'io>,
     pub out: Human,
     err: Human,
-    format: OutputFormat,
+    form: Form,
+    /// What one document says when the command ends.
+    remarks: Vec<Remark>,
+    /// Describe the rules behind the remarks.
+    rules: Rules,
     /// Standard output carries a file, so reports go to standard error.
     report_to_stderr: bool,
     bar: Option<ProgressBar>,
@@ -63,20 +109,64 @@ impl<'d, 'io> Desk<'d, 'io> {
             width: terminal.then(terminal_width),
         };
         let (out, err) = (Human::new(style(io.stdout_terminal)), Human::new(style(io.stderr_terminal)));
-        Desk { io, out, err, format: OutputFormat::Human, report_to_stderr: false, bar: None }
+        Desk {
+            io,
+            out,
+            err,
+            form: Form::Human,
+            remarks: Vec::new(),
+            rules: Rules::default(),
+            report_to_stderr: false,
+            bar: None,
+        }
     }
 
     /// Chooses the form of reports, and the stream.
-    pub fn set_format(&mut self, format: OutputFormat, report_to_stderr: bool) {
-        self.format = format;
+    pub fn set_format(&mut self, form: impl Into<Form>, report_to_stderr: bool) {
+        self.form = form.into();
         self.report_to_stderr = report_to_stderr;
         if report_to_stderr {
             self.out = Human::new(self.err.style);
         }
     }
 
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
     pub fn is_json(&self) -> bool {
-        self.format == OutputFormat::Json
+        self.form == Form::Json
+    }
+
+    /// Whether a person reads the report, and not a program.
+    pub fn is_human(&self) -> bool {
+        self.form == Form::Human
+    }
+
+    /// The rules that remarks are described by.
+    pub fn set_rules(&mut self, rules: &Rules) {
+        if self.form == Form::Sarif {
+            self.rules = rules.clone();
+        }
+    }
+
+    /// Takes a remark: as a line at once, or for the document at the end. Paths below the current directory are told
+    /// from there, as the tools that read them want.
+    pub fn remark(&mut self, mut remark: Remark) -> Result<(), Stop> {
+        if let Some(here) =
+            std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok())
+        {
+            for path in remark.paths_mut() {
+                if let Some(below) = path.strip_prefix(&here).and_then(|rest| rest.strip_prefix('/')) {
+                    *path = below.to_owned();
+                }
+            }
+        }
+        if self.form == Form::Github {
+            return self.print(&github::annotation(&remark));
+        }
+        self.remarks.push(remark);
+        Ok(())
     }
 
     /// Whether a person watches the report.
@@ -95,10 +185,18 @@ impl<'d, 'io> Desk<'d, 'io> {
         write(self.io.stdout, bytes, self.bar.as_ref())
     }
 
-    /// Reports a complaint: among the report's lines as JSON, beside the report for a person.
+    /// [`Desk::complain_of`] no file in particular.
     pub fn complain(&mut self, complaint: &Complaint) -> Result<(), Stop> {
-        if self.is_json() {
-            return self.print(&json::complaint(complaint));
+        self.complain_of(complaint, None)
+    }
+
+    /// Reports a complaint: among the report's lines for a program, beside the report for a person. `file`: what it
+    /// is about.
+    pub fn complain_of(&mut self, complaint: &Complaint, file: Option<&str>) -> Result<(), Stop> {
+        match self.form {
+            Form::Json => return self.print(&json::complaint(complaint)),
+            Form::Sarif | Form::Github => return self.remark(Remark::of_complaint(complaint, file)),
+            Form::Human | Form::Junit => {}
         }
         let mut text = String::new();
         // Drawing into memory fails only if an excerpt cannot be read, and spans are clamped.
@@ -107,12 +205,19 @@ impl<'d, 'io> Desk<'d, 'io> {
         }
         // Findings that were printed before stand before.
         write(self.io.stdout, b"", self.bar.as_ref())?;
-        self.io.stdout.flush().map_err(stop_of)?;
-        write(self.io.stderr, text.as_bytes(), self.bar.as_ref())
+        let flushed = self.io.stdout.flush().map_err(stop_of);
+        // Where the report cannot be written, its reader still learns why.
+        write(self.io.stderr, text.as_bytes(), self.bar.as_ref())?;
+        flushed
     }
 
-    pub fn finish(&mut self) -> Result<(), Stop> {
+    /// Ends the report of a command with this exit code.
+    pub fn finish(&mut self, code: u8) -> Result<(), Stop> {
         self.end_progress();
+        if self.form == Form::Sarif {
+            let remarks = std::mem::take(&mut self.remarks);
+            self.print(&sarif::document(&remarks, &self.rules, code, code != UNUSABLE))?;
+        }
         self.io.stdout.flush().and_then(|()| self.io.stderr.flush()).map_err(stop_of)
     }
 
@@ -122,16 +227,19 @@ impl<'d, 'io> Desk<'d, 'io> {
         let Stop::Wrong(complaints) = stop else { return BROKEN_PIPE };
         for complaint in &complaints {
             if self.complain(complaint).is_err() {
+                if self.is_json() {
+                    let _ = self.io.stderr.write_all(json::complaint(complaint).as_bytes());
+                }
                 break;
             }
         }
-        let _ = self.finish();
+        let _ = self.finish(UNUSABLE);
         UNUSABLE
     }
 
     /// Shows a bar of `steps` on a terminal, if the work is long.
     pub fn start_progress(&mut self, steps: usize, is_long: bool) {
-        if !is_long || !self.io.stderr_terminal || self.is_json() {
+        if !is_long || !self.io.stderr_terminal || !self.is_human() {
             return;
         }
         let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
@@ -171,6 +279,8 @@ fn write(stream: &mut dyn Write, bytes: &[u8], bar: Option<&ProgressBar>) -> Res
 fn stop_of(error: std::io::Error) -> Stop {
     match error.kind() {
         ErrorKind::BrokenPipe => Stop::Pipe,
-        _ => Complaint::error("io::write", format!("the output cannot be written: {error}")).into(),
+        _ => {
+            Complaint::error("io::write", format!("the output cannot be written: {}", reason(&error))).into()
+        }
     }
 }

@@ -195,9 +195,12 @@ pub fn find_graph(snapshot: &Snapshot, name: Option<&str>) -> Result<GraphId, Co
     if let Some(found) = graphs(snapshot).find(named) {
         return Ok(found);
     }
-    let names: Vec<&str> =
-        graphs(snapshot).filter_map(|id| snapshot.get_graph(id)).map(|graph| &*graph.name).collect();
+    let names = graphs(snapshot).filter_map(|id| snapshot.get_graph(id)).map(|graph| &*graph.name);
+    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     let help = suggestion(name, &names).or_else(|| {
+        if names.is_empty() {
+            return Some("the graphs of this model have no names".to_owned());
+        }
         let some: Vec<String> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
         let more = if names.len() > some.len() { ", …" } else { "" };
         Some(format!("the model has {}{more}", some.join(", ")))
@@ -214,12 +217,12 @@ pub fn find_node(snapshot: &Snapshot, graph: GraphId, name: &str) -> Result<Node
         [] => {
             let names: BTreeSet<&str> = inside.iter().map(|id| &*snapshot.node(*id).name).collect();
             let names: Vec<&str> = names.into_iter().collect();
-            let place = &snapshot.graph(graph).name;
-            Err(Complaint::error(
-                "graph::unknown_node",
-                format!("no node of graph `{place}` is named `{name}`"),
-            )
-            .maybe_help(suggestion(name, &names)))
+            let place = match &*snapshot.graph(graph).name {
+                "" => String::new(),
+                place => format!(" of graph `{place}`"),
+            };
+            let message = format!("no node{place} is named `{name}`");
+            Err(Complaint::error("graph::unknown_node", message).maybe_help(suggestion(name, &names)))
         }
         several => {
             let owners: Vec<String> = several

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{LintArgs, OutputFormat};
-use super::desk::{Desk, Done, Stop};
+use super::args::{LintArgs, ReportFormat};
+use super::desk::{Desk, Done, Form, Stop};
 use super::fmt::{below, complain, complaint};
 use super::input::{read_file, unreadable};
 use super::output::Pending;
@@ -18,7 +18,7 @@ use crate::lang::syntax::parse_file;
 use crate::lang::{Level, Place, lint as lints};
 use crate::report::complaint::{Excerpt, Mark};
 use crate::report::human::rule_diagnostic;
-use crate::report::{Complaint, Source, json};
+use crate::report::{Complaint, Remark, Source, json};
 use crate::workspace::{SIZE_LIMIT, Workspace, find};
 
 /// A rule file, its settings, and whether it is linted or only there for what it declares.
@@ -34,7 +34,11 @@ struct File {
 pub fn lint(args: &LintArgs, desk: &mut Desk<'_, '_>) -> Done {
     desk.set_format(args.format, false);
     if args.list {
-        let text = list(args.format);
+        if matches!(desk.form(), Form::Sarif | Form::Github) {
+            let message = "the list of lints has no such form";
+            return Err(Complaint::error("cli::form", message).help("it is for `human` and `json`").into());
+        }
+        let text = list(args.format == ReportFormat::Json);
         desk.print(&text)?;
         return Ok(FINE);
     }
@@ -55,7 +59,7 @@ pub fn lint(args: &LintArgs, desk: &mut Desk<'_, '_>) -> Done {
     }
     let (errors, warnings): (Vec<_>, Vec<_>) =
         found.iter().partition(|one| one.diagnostic.level == Level::Error);
-    if !desk.is_json() && !found.is_empty() {
+    if desk.is_human() && !found.is_empty() {
         let fixable = found.iter().filter(|one| one.fix.is_some()).count();
         let by_fix = if fixable > 0 { format!("; `--fix` mends {fixable}") } else { String::new() };
         desk.print(&format!("{} denied, {} warned{by_fix}\n", errors.len(), warnings.len()))?;
@@ -64,16 +68,16 @@ pub fn lint(args: &LintArgs, desk: &mut Desk<'_, '_>) -> Done {
 }
 
 /// The lints, with their levels and meanings.
-fn list(format: OutputFormat) -> String {
+fn list(as_json: bool) -> String {
     let mut text = String::new();
     let widest = LINTS.iter().map(|lint| short(lint).len()).max().unwrap_or(0);
     for lint in LINTS {
         // Writing into memory does not fail.
-        let _ = match format {
-            OutputFormat::Human => {
+        let _ = match as_json {
+            false => {
                 writeln!(text, "{:widest$}  {:5}  {}", short(lint), lint.level.word(), lint.doc)
             }
-            OutputFormat::Json => {
+            true => {
                 let line = serde_json::json!({"type": "lint", "name": short(lint), "level": lint.level.word(), "doc": lint.doc});
                 writeln!(text, "{line}")
             }
@@ -172,7 +176,7 @@ fn fix(files: &mut [File], found: &[Finding], desk: &mut Desk<'_, '_>) -> Result
             continue;
         }
         Pending::write(Path::new(&file.shown), text.as_bytes())?.commit()?;
-        if !desk.is_json() {
+        if desk.is_human() {
             desk.print(&format!("mended {made} in {}\n", file.shown))?;
         }
         file.text = text;
@@ -193,9 +197,15 @@ fn tell(found: &Finding, sources: &[Arc<Source>], desk: &mut Desk<'_, '_>) -> Re
         })
         .collect();
     let complaint = rule_diagnostic(&found.diagnostic, &places);
-    if !desk.is_json() {
-        return desk.complain(&complaint);
+    match desk.form() {
+        Form::Json => desk.print(&json::lint(&complaint, found.fix.as_ref())),
+        Form::Sarif | Form::Github => {
+            let remark = Remark::of_complaint(&complaint, None);
+            desk.remark(match (&found.fix, sources.get(found.file)) {
+                (Some(fix), Some(source)) => remark.fixed_by(fix, source),
+                _ => remark,
+            })
+        }
+        Form::Human | Form::Junit => desk.complain(&complaint),
     }
-    let text = json::lint(&complaint, found.fix.as_ref());
-    desk.print(&text)
 }

@@ -5,7 +5,7 @@
 //! This room knows no rule: names of passes and options come from the rules it is given.
 //!
 //! The road: [`args`] reads the words, [`rules`] loads rules and options, [`input`] and [`output`] move files,
-//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`], [`fmt`], [`lint`] do the commands through [`session`].
+//! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`], [`fmt`], [`lint`], [`man`](mod@man) do the commands through [`session`].
 
 mod args;
 mod audit;
@@ -17,6 +17,7 @@ mod git;
 mod input;
 mod inspect;
 mod lint;
+mod man;
 mod output;
 mod rules;
 mod run;
@@ -80,7 +81,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>, connect: &
         }
     };
     let mut desk = Desk::new(io, cli.color);
-    let done = dispatch(cli.command, &mut desk, connect).and_then(|code| desk.finish().map(|()| code));
+    let done = dispatch(cli.command, &mut desk, connect).and_then(|code| desk.finish(code).map(|()| code));
     match done {
         Ok(code) => code,
         Err(stop) => desk.stopped(stop),
@@ -112,6 +113,7 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
             desk.print(&String::from_utf8_lossy(&script))?;
             Ok(FINE)
         }
+        Command::Man(args) => man::man(&args, desk),
     }
 }
 

@@ -46,6 +46,10 @@ pub fn sources(args: &RuleArgs) -> Result<RuleSources, Complaint> {
 
 /// A rule file, or those in a directory by name.
 pub fn read(path: &Path, overlay: bool) -> Result<Vec<(String, String, bool)>, Complaint> {
+    if super::input::is_dash(path) {
+        return Err(Complaint::error("io::read", "rules cannot be read from standard input")
+            .help("give a file or a directory; `-` stands for a graph"));
+    }
     let shown = path.display().to_string();
     let is_dir = path.is_dir();
     let mut paths = vec![path.to_owned()];
@@ -113,7 +117,7 @@ impl Loaded {
         let mut texts = Rules::default();
         for entry in &entries {
             let rule = RuleRef { kind: entry.kind, name: entry.name };
-            texts.add(rule, &entry.path, entry.line, &entry.source);
+            texts.add(rule, &entry.path, entry.line, &entry.source, entry.doc.as_deref());
         }
         let files = sources
             .files
@@ -209,11 +213,16 @@ impl Loaded {
     pub fn steps(&self, names: &[String]) -> Result<Vec<crate::graph::Sym>, Complaint> {
         let any = self.names(|_| true);
         // The keyword stands for all lints.
-        let is_known = |name: &str| any.contains(&name) || name == keyword(Kind::Lint);
+        let is_known = |name: &str| !name.is_empty() && any.contains(&name) || name == keyword(Kind::Lint);
+        let passes = self.names(|kind| {
+            matches!(kind, Kind::Pass | Kind::Pipeline | Kind::Chain | Kind::Lint | Kind::Order)
+        });
+        if passes.is_empty() {
+            let message = "the rules have no pass and no pipeline: nothing would run";
+            return Err(Complaint::error("cli::nothing_runs", message)
+                .help("`--rules` replaces the shipped rules; `--overlay` adds to them"));
+        }
         if let Some(name) = names.iter().find(|name| !is_known(name)) {
-            let passes = self.names(|kind| {
-                matches!(kind, Kind::Pass | Kind::Pipeline | Kind::Chain | Kind::Lint | Kind::Order)
-            });
             let message = format!("the rules have no pass `{name}`");
             let help = suggestion(name, &passes)
                 .unwrap_or_else(|| "`anchorwatch rules list --kind pass` lists them".to_owned());

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use rustc_hash::FxHashSet;
 
 use super::args::{CheckArgs, OptimizeArgs, RunArgs, ShowArgs};
-use super::desk::{Desk, Done, Stop};
+use super::desk::{Desk, Done, Form, Stop};
 use super::input::{self, GraphFile, is_dash};
 use super::inspect::request;
 use super::output::{Pending, compress, format_of};
@@ -22,14 +22,17 @@ use crate::graph::Sym;
 use crate::lang::Level;
 use crate::report::human::{Mood, Paint};
 use crate::report::place::Names;
-use crate::report::summary::count;
-use crate::report::{Complaint, Human, Rules, Style, Summary, human, json};
+use crate::report::summary::{PassSum, count};
+use crate::report::{Complaint, Human, Remark, Rules, Style, Summary, human, json};
 
 /// Findings shown to a person who did not ask for more.
 const TERMINAL_LIMIT: usize = 50;
 /// Work that deserves a progress bar: this many bytes of graphs, or this many graphs.
 const LONG_BYTES: u64 = 16 << 20;
 const LONG_COUNT: usize = 16;
+/// What a person may want to know next.
+const WHY: &str =
+    "why a node came or went: `anchorwatch explain GRAPH NODE`, or `--all --kind TYPE` for all of a type";
 /// Threads get the stack that a main thread has.
 const STACK: usize = 8 << 20;
 
@@ -108,7 +111,7 @@ struct Task<'a> {
     mood: Mood,
     /// Findings that are drawn.
     limit: usize,
-    is_json: bool,
+    form: Form,
     style: Style,
 }
 
@@ -120,12 +123,12 @@ impl<'a> Task<'a> {
         mood: Mood,
         desk: &Desk<'_, '_>,
     ) -> Task<'a> {
-        let default = match desk.report_terminal() && !desk.is_json() {
+        let default = match desk.report_terminal() && desk.is_human() {
             true => TERMINAL_LIMIT,
             false => usize::MAX,
         };
         let limit = show.limit.unwrap_or(default);
-        Task { run, targets, mood, limit, is_json: desk.is_json(), style: desk.out.style }
+        Task { run, targets, mood, limit, form: desk.form(), style: desk.out.style }
     }
 }
 
@@ -135,8 +138,8 @@ struct Report {
     complaints: Vec<Complaint>,
     /// No more findings than the limit.
     told: Vec<Told>,
-    /// Failed passes as lines of JSON.
-    failures: String,
+    /// Failed passes, for a program.
+    failures: Vec<Said>,
     summary: Summary,
     /// Findings at error level that no edit answers; for `check` all at error level.
     open_errors: usize,
@@ -144,12 +147,28 @@ struct Report {
     edits: String,
 }
 
-/// A finding, drawn or as a line of JSON, or what a step changed without one.
+/// A finding, or what a step changed without one.
 struct Told {
     step: Sym,
     /// That of a finding.
     level: Option<Level>,
-    text: String,
+    said: Said,
+}
+
+/// Something to report, in the form that is wanted.
+enum Said {
+    /// Drawn, or as a line of JSON.
+    Text(String),
+    Remark(Box<Remark>),
+}
+
+impl Said {
+    fn tell(&self, desk: &mut Desk<'_, '_>) -> Result<(), Stop> {
+        match self {
+            Said::Text(text) => desk.print(text),
+            Said::Remark(remark) => desk.remark((**remark).clone()),
+        }
+    }
 }
 
 /// Which of some findings are shown if there is room for so many: the gravest, of equal ones the first.
@@ -172,6 +191,7 @@ fn all(
     settle: &mut Settle<'_>,
 ) -> Done {
     let mut rules = Loaded::new(sources(&task.run.rules)?, desk, connect)?;
+    desk.set_rules(&rules.texts);
     let given = rules.set_options(task.run, desk)?;
     let steps = rules.steps(&task.run.passes)?;
     let files = GraphFile::all(graphs, desk)?;
@@ -283,7 +303,7 @@ impl Bench<'_> {
             report.summary.add_failed();
             return Ok(());
         }
-        report.summary.add(&outcome);
+        report.summary.add(&outcome, engine.measures(&outcome));
         if let Some(target) = self.task.targets.and_then(|targets| targets.get(number)) {
             let (format, compressed) = format_of(target);
             let (bytes, lost) = session::save(&loaded, &outcome.after, format.unwrap_or(loaded.format))
@@ -318,21 +338,30 @@ impl Bench<'_> {
             if !shown.next().unwrap_or(false) {
                 continue;
             }
-            let mut text = String::new();
-            if self.task.is_json {
-                text = json::finding(finding, self.texts, &step.edits, &file.shown);
-            } else {
-                let complaint = human::finding(finding, self.texts, names, &step.edits, self.task.mood);
-                // Drawing into memory fails only if an excerpt cannot be read, and spans are clamped.
-                if human.complaint(&mut text, &complaint).is_err() {
-                    text = format!("{}: {}\n", complaint.code, complaint.message);
+            let said = match self.task.form {
+                Form::Json => Said::Text(json::finding(finding, self.texts, &step.edits, &file.shown)),
+                Form::Sarif | Form::Github => Said::Remark(Box::new(Remark::of_finding(
+                    finding,
+                    self.texts,
+                    &step.edits,
+                    self.task.mood,
+                    &file.shown,
+                ))),
+                Form::Human | Form::Junit => {
+                    let complaint = human::finding(finding, self.texts, names, &step.edits, self.task.mood);
+                    let mut text = String::new();
+                    // Drawing into memory fails only if an excerpt cannot be read, and spans are clamped.
+                    if human.complaint(&mut text, &complaint).is_err() {
+                        text = format!("{}: {}\n", complaint.code, complaint.message);
+                    }
+                    Said::Text(text)
                 }
-            }
-            report.told.push(Told { step: step.pass, level: Some(finding.level), text });
+            };
+            report.told.push(Told { step: step.pass, level: Some(finding.level), said });
         }
         let changes = human::other_changes(step, passing, self.task.mood);
-        if !self.task.is_json && self.task.limit > 0 && !changes.is_empty() {
-            report.told.push(Told { step: step.pass, level: None, text: changes });
+        if self.task.form == Form::Human && self.task.limit > 0 && !changes.is_empty() {
+            report.told.push(Told { step: step.pass, level: None, said: Said::Text(changes) });
         }
     }
 
@@ -343,11 +372,16 @@ impl Bench<'_> {
             let Some(failure) = &step.failure else { continue };
             let level = if step.tolerated { Level::Warning } else { Level::Error };
             ended |= level == Level::Error;
-            if self.task.is_json {
-                report.failures += &json::failure(failure, level, &file.shown);
-            } else {
-                let names = Names::new(&step.after, &step.before);
-                report.complaints.push(human::failure(failure, names, level).at(file.shown.clone()));
+            match self.task.form {
+                Form::Json => report.failures.push(Said::Text(json::failure(failure, level, &file.shown))),
+                Form::Sarif | Form::Github => {
+                    let remark = Remark::of_failure(failure, level, &file.shown);
+                    report.failures.push(Said::Remark(Box::new(remark)));
+                }
+                Form::Human | Form::Junit => {
+                    let names = Names::new(&step.after, &step.before);
+                    report.complaints.push(human::failure(failure, names, level).at(file.shown.clone()));
+                }
             }
         }
         ended
@@ -382,16 +416,16 @@ impl Sum<'_> {
                 }
                 self.shown += 1;
             }
-            if !desk.is_json() && last_step != Some(told.step) {
+            if desk.is_human() && last_step != Some(told.step) {
                 self.head(file, last_step.is_none(), told.step, desk)?;
                 last_step = Some(told.step);
             }
-            desk.print(&told.text)?;
+            told.said.tell(desk)?;
         }
         for complaint in &report.complaints {
-            desk.complain(complaint)?;
+            desk.complain_of(complaint, Some(&file.shown))?;
         }
-        desk.print(&report.failures)?;
+        report.failures.iter().try_for_each(|failure| failure.tell(desk))?;
         self.total.merge(&report.summary);
         self.open_errors += report.open_errors;
         settle(report, desk)?;
@@ -412,13 +446,18 @@ impl Sum<'_> {
     fn close(self, rules: &Loaded, desk: &mut Desk<'_, '_>) -> Done {
         if desk.is_json() {
             desk.print(&json::summary(&self.total, &rules.texts))?;
-        } else {
+        } else if desk.is_human() {
             let mut text = String::new();
             let hidden = self.total.findings().saturating_sub(self.shown);
             if hidden > 0 {
                 text = format!("and {}; `--limit N` shows more of them\n\n", count(hidden, "more finding"));
             }
             self.total.draw(&desk.out, &mut text);
+            let moved = |sum: &PassSum| sum.inserted.sum() + sum.deleted.sum() > 0;
+            if desk.report_terminal() && self.total.passes.iter().any(moved) {
+                text += &desk.out.paint(Paint::Faint, WHY);
+                text.push('\n');
+            }
             desk.print(&text)?;
         }
         Ok(match (self.total.failed, self.open_errors) {

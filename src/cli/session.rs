@@ -12,7 +12,7 @@ use crate::audit::{self, Audit, Coverage};
 pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::{Explanation, Table};
 use crate::engine::outcome::{Outcome, PassFailure};
-use crate::engine::{self, Case, CoverageRow};
+use crate::engine::{self, Case, CoverageRow, Measured};
 pub use crate::format::save_with_warnings as save;
 use crate::format::{FormatError, Loaded};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
@@ -94,6 +94,8 @@ pub trait Engine {
     fn entries(&self) -> Vec<EntryInfo>;
     fn load(&self, bytes: &[u8], name: &str) -> Result<Loaded, FormatError>;
     fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError>;
+    /// What the rules measure, before a run and after it.
+    fn measures(&self, outcome: &Outcome) -> Vec<Measured>;
     fn symbols(&self, snapshot: &Snapshot, graph: GraphId) -> Result<Arc<Symbols>, PassFailure>;
     fn explain(
         &self,
@@ -212,6 +214,10 @@ impl Engine for Connected {
 
     fn run(&self, snapshot: &Snapshot, request: &Request) -> Result<Outcome, RunError> {
         self.0.run(snapshot, &plain(request)).map_err(refusal)
+    }
+
+    fn measures(&self, outcome: &Outcome) -> Vec<Measured> {
+        self.0.measures(&outcome.before, &outcome.after)
     }
 
     fn symbols(&self, snapshot: &Snapshot, graph: GraphId) -> Result<Arc<Symbols>, PassFailure> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::session::*;
 use crate::engine::explain::{AnchorStory, Explanation, Table};
 use crate::engine::outcome::{Outcome, PassFailure};
-use crate::engine::{Case, CoverageRow};
+use crate::engine::{Case, CoverageRow, Measured};
 use crate::format::{FormatError, Loaded};
 use crate::graph::{Anchor, GraphId, Group, Snapshot, Sym, Symbols};
 use crate::lang::diagnostic::Diagnostic;
@@ -104,6 +104,10 @@ impl Engine for Fake {
         }
         assert_eq!(request.graph, GraphId::ROOT);
         Ok(outcome)
+    }
+
+    fn measures(&self, _: &Outcome) -> Vec<Measured> {
+        Vec::new()
     }
 
     fn symbols(&self, snapshot: &Snapshot, _: GraphId) -> Result<Arc<Symbols>, PassFailure> {

@@ -5,17 +5,25 @@ use std::path::{Path, PathBuf};
 
 use super::args::TestArgs;
 use super::cases::{self, Found};
-use super::desk::{Desk, Done, Stop};
+use super::desk::{Desk, Done, Form, Stop};
 use super::rules::{Loaded, read, sources};
 use super::session::Connect;
 use super::{FINE, FOUND};
-use crate::report::Complaint;
 use crate::report::human::Paint;
+use crate::report::junit::{self, Tested};
 use crate::report::rules::kind_word;
+use crate::report::{Complaint, Remark, json};
 
 /// Runs tests: all of the rule set, or those of the files and folders that are named. A rule file that is no part
 /// of the rule set is added to it as an overlay.
 pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
+    desk.set_format(args.format, false);
+    if args.coverage && matches!(desk.form(), Form::Junit | Form::Github) {
+        let message = "what tests reached has no such form";
+        return Err(Complaint::error("cli::form", message)
+            .help("`--coverage` is for `human` and `json`")
+            .into());
+    }
     let mut sources = sources(&args.rules)?;
     let mut wanted: Vec<PathBuf> = Vec::new();
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -46,15 +54,19 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
     if args.coverage {
         rules.engine.start_coverage();
     }
-    let (mut passed, mut failed) = (0, 0);
+    let mut tested: Vec<Tested> = Vec::new();
     let results = rules
         .engine
         .tests(&|path| args.paths.is_empty() || wanted.iter().any(|wanted| wanted == Path::new(path)));
-    for result in &results {
-        let failures: Vec<Complaint> =
-            result.failures.iter().map(|failure| rules.complaint(failure)).collect();
-        *if failures.is_empty() { &mut passed } else { &mut failed } += 1;
-        tell(desk, &result.name, &format!("({}:{})", result.path, result.line), &failures)?;
+    for result in results {
+        let test = Tested {
+            failures: result.failures.iter().map(|failure| rules.complaint(failure)).collect(),
+            name: result.name,
+            path: result.path,
+            line: Some(result.line),
+        };
+        tell(desk, &test)?;
+        tested.push(test);
     }
     for path in &folders {
         let failures: Vec<Complaint> = match cases::read(path) {
@@ -67,29 +79,54 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
             },
             Err(complaint) => vec![complaint],
         };
-        *if failures.is_empty() { &mut passed } else { &mut failed } += 1;
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        tell(desk, &name, &format!("({})", path.display()), &failures)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let test = Tested { name, path: path.display().to_string(), line: None, failures };
+        tell(desk, &test)?;
+        tested.push(test);
     }
-    if args.coverage {
-        let text = coverage(&rules, desk);
-        desk.print(&text)?;
-    }
+    let failed = tested.iter().filter(|test| !test.failures.is_empty()).count();
+    let passed = tested.len() - failed;
     let paint = if failed > 0 { Paint::Error } else { Paint::Good };
-    let closing = desk.out.paint(paint, &format!("{passed} passed, {failed} failed"));
-    desk.print(&format!("{closing}\n"))?;
+    let closing = match desk.form() {
+        Form::Json if args.coverage => {
+            json::coverage(&rules.engine.coverage()) + &json::tests(passed, failed)
+        }
+        Form::Json => json::tests(passed, failed),
+        Form::Junit => junit::document(&tested),
+        Form::Sarif | Form::Github => String::new(),
+        Form::Human => {
+            let reached = if args.coverage { coverage(&rules, desk) } else { String::new() };
+            let sum = desk.out.paint(paint, &format!("{passed} passed, {failed} failed"));
+            format!("{reached}{sum}\n")
+        }
+    };
+    desk.print(&closing)?;
     Ok(if failed > 0 { FOUND } else { FINE })
 }
 
-/// One line about a test, and what is wrong if it failed.
-fn tell(desk: &mut Desk<'_, '_>, name: &str, place: &str, failures: &[Complaint]) -> Result<(), Stop> {
-    let place = desk.out.paint(Paint::Faint, place);
-    let word = match failures {
+/// One line about a test, and what is wrong if it failed; nothing for a document at the end.
+fn tell(desk: &mut Desk<'_, '_>, test: &Tested) -> Result<(), Stop> {
+    match desk.form() {
+        Form::Junit => return Ok(()),
+        Form::Json => return desk.print(&json::test(test)),
+        Form::Sarif | Form::Github => {
+            let remarks = test.failures.iter().map(|failure| {
+                let mut remark = Remark::of_complaint(failure, Some(&test.path));
+                remark.title = format!("test {} failed", test.name);
+                remark
+            });
+            return remarks.into_iter().try_for_each(|remark| desk.remark(remark));
+        }
+        Form::Human => {}
+    }
+    let line = test.line.map_or(String::new(), |line| format!(":{line}"));
+    let place = desk.out.paint(Paint::Faint, &format!("({}{line})", test.path));
+    let word = match test.failures.as_slice() {
         [] => desk.out.paint(Paint::Good, "  ok"),
         _ => desk.out.paint(Paint::Error, "FAIL"),
     };
-    desk.print(&format!("{word}  {name}  {place}\n"))?;
-    for failure in failures {
+    desk.print(&format!("{word}  {}  {place}\n", test.name))?;
+    for failure in &test.failures {
         let mut text = String::new();
         if desk.out.complaint(&mut text, failure).is_err() {
             text = format!("{}: {}\n", failure.code, failure.message);

@@ -228,6 +228,8 @@ pub enum Verdict {
 pub struct ChainStory {
     pub rule: RuleRef,
     pub place: PlaceRef,
+    /// The ways of the walks that it went by.
+    pub walks: Vec<TraceStep>,
     /// Its requirements up to the first that failed.
     pub requirements: Vec<RequirementStory>,
     /// It ran to its end.
@@ -239,9 +241,19 @@ pub struct ChainStory {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequirementStory {
+    /// Of a step, or of the `steps` that were left out.
     pub name: Sym,
-    pub holds: bool,
+    pub answer: Answer,
     pub steps: Vec<TraceStep>,
+}
+
+/// What came of a step of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Holds,
+    Fails,
+    /// The chain uses these steps only where a condition holds.
+    NotAsked,
 }
 
 /// A sub-expression that decided, and its value.

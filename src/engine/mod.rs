@@ -11,6 +11,7 @@ mod conflicts;
 mod counts;
 mod dirty;
 mod marks;
+mod measure;
 mod order;
 mod pairs;
 mod queries;
@@ -26,6 +27,7 @@ mod testing;
 mod trial;
 
 pub use counts::Matched;
+pub use measure::{Amount, Measured};
 pub use pairs::{Class, PairTable};
 pub use queries::pair_table;
 pub use session::{EntryInfo, Request, RuleDiagnostic, RuleSources, RunError, Session};

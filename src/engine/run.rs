@@ -327,7 +327,11 @@ impl<'db> Engine<'db> {
             None => Ok(machine.state().all_nodes(machine.root())),
             Some(list) => {
                 let value = machine.eval(entry, list, &[Value::Graph(machine.root())])?;
-                Ok(value.elements().filter_map(|value| value.as_node()).collect())
+                let nodes: Vec<NodeId> = value.elements().filter_map(|value| value.as_node()).collect();
+                if let Some(watch) = machine.watch() {
+                    watch.listed(machine, entry, (list, over.condition), &nodes);
+                }
+                Ok(nodes)
             }
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::measure::{Amount, Measured, amount};
 use super::outcome::{Outcome, PassFailure, StepOutcome};
 use super::queries::{At, Layer, mark_table, symbols};
 use super::render::{Renderer, tell};
@@ -16,7 +17,7 @@ use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::eval::{Machine, NoHost, Value};
 use crate::lang::hir::Entry;
 use crate::lang::syntax::SourceItem;
-use crate::lang::syntax::ast::{Kind, PipelineRole};
+use crate::lang::syntax::ast::{ItemData, Kind, PipelineRole};
 use crate::lang::{Diagnostic, Level};
 
 /// The shipped rule set, so that the program works with no files beside it.
@@ -347,6 +348,20 @@ impl Session {
         let table = mark_table(&self.db, self.rules, layer, |_| true)
             .map_err(|failure| Renderer::new(&self.db, self.rules, snapshot).failure(name, &failure))?;
         Ok(table.lists.iter().map(|list| (list.mark, list.places.len())).collect())
+    }
+
+    /// What the rules measure, before a run and after it, in order of declaration.
+    pub fn measures(&self, before: &Snapshot, after: &Snapshot) -> Vec<Measured> {
+        let [at, then] = [before, after].map(|snapshot| At::new(&self.db, snapshot.clone()));
+        let measure = |&(kind, name, key): &(Kind, Sym, _)| {
+            let item = db::find(&self.db, self.rules, key).and_then(|id| db::item(&self.db, id))?;
+            let ItemData::Measure { title, unit, .. } = &item.0.data else { return None };
+            let of =
+                |at| -> Amount { amount(&self.db, self.rules, at, EntryName::new(&self.db, kind, name)) };
+            let (title, unit) = (title.clone(), unit.map(|unit| unit.text));
+            Some(Measured { name, title, unit, before: of(at), after: of(then) })
+        };
+        db::live(&self.db, self.rules).items.iter().filter_map(measure).collect()
     }
 
     /// Runs passes one after the other. A pass that fails leaves the graph as it was, and ends the run.

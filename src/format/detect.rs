@@ -17,7 +17,15 @@ pub fn detect(data: &[u8], hint_name: &str) -> Result<Format, FormatError> {
     if data.starts_with(super::ge::OM_MAGIC) {
         return Ok(Format::Om);
     }
-    if looks_like_text(data) { text(data, hint_name) } else { binary(data) }
+    if looks_like_text(data) {
+        return text(data, hint_name);
+    }
+    // Of what is neither, a file with the name of the notation is a damaged one, and its reader says where.
+    binary(data).or_else(|error| if is_notation(hint_name) { Ok(Format::Notation) } else { Err(error) })
+}
+
+fn is_notation(hint_name: &str) -> bool {
+    hint_name.trim_end_matches(".gz").ends_with(".graph")
 }
 
 fn unsupported(what: &str, help: &str) -> FormatError {
@@ -39,7 +47,7 @@ fn looks_like_text(data: &[u8]) -> bool {
 
 fn text(data: &[u8], hint_name: &str) -> Result<Format, FormatError> {
     let text = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data);
-    if hint_name.trim_end_matches(".gz").ends_with(".graph") {
+    if is_notation(hint_name) {
         return Ok(Format::Notation);
     }
     let mut words = Words { rest: text };

@@ -399,6 +399,12 @@ pub enum Entry {
         steps: Vec<PipelineStep>,
         role: PipelineRole,
     },
+    /// {root, subject}; without a value each subject counts as one. Titles are in the syntax tree.
+    Measure {
+        body: Body,
+        subject: Subject,
+        value: Option<ExprId>,
+    },
     /// Conditions of `expect that`, in order: {root}. The rest of a test is read from its syntax tree.
     Test {
         body: Body,
@@ -562,6 +568,7 @@ impl Entry {
             | Entry::Lint { body, .. }
             | Entry::Order { body, .. }
             | Entry::Pipeline { body, .. }
+            | Entry::Measure { body, .. }
             | Entry::Test { body, .. } => body,
         })
     }

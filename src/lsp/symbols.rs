@@ -21,7 +21,7 @@ fn symbol_kind(kind: Kind) -> SymbolKind {
         Kind::Attr | Kind::Note => SymbolKind::PROPERTY,
         Kind::Option => SymbolKind::CONSTANT,
         Kind::Enum => SymbolKind::ENUM,
-        Kind::Fn | Kind::Walk | Kind::Symbols | Kind::Action => SymbolKind::FUNCTION,
+        Kind::Fn | Kind::Walk | Kind::Symbols | Kind::Action | Kind::Measure => SymbolKind::FUNCTION,
         Kind::Attribute => SymbolKind::FIELD,
         Kind::Never | Kind::Always | Kind::DefaultAlways | Kind::Skip => SymbolKind::OPERATOR,
         Kind::Checker | Kind::Lint => SymbolKind::EVENT,

@@ -14,12 +14,22 @@ pub struct Complaint {
     /// Stable, e.g. `format::truncated` or `conflict[RULE]`.
     pub code: String,
     pub level: Level,
+    pub subject: Subject,
     /// Lower case, no final stop, the user's words in backticks.
     pub message: String,
     /// The first one is the main place.
     pub excerpts: Vec<Excerpt>,
     /// What stands below, in the order of [`Below`] and then of this list.
     pub below: Vec<(Below, String)>,
+}
+
+/// What a complaint is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Arguments, files, the machine: what keeps a command from its work.
+    Input,
+    /// What rules say, at a place in their text.
+    Rules,
 }
 
 /// A line under a complaint.
@@ -62,6 +72,7 @@ impl Complaint {
         Complaint {
             code: code.into(),
             level,
+            subject: Subject::Input,
             message: message.into(),
             excerpts: Vec::new(),
             below: Vec::new(),

@@ -9,8 +9,8 @@ use super::human::{Human, Paint};
 use super::place::{Names, in_graph, side_index};
 use super::rules::Rules;
 use crate::engine::explain::{
-    ActKind, ActStory, AnchorStory, ChainStory, Explanation, MarkStory, PassStory, TraceStep, Verdict,
-    VerdictStory,
+    ActKind, ActStory, AnchorStory, Answer, ChainStory, Explanation, MarkStory, PassStory, RequirementStory,
+    TraceStep, Verdict, VerdictStory,
 };
 use crate::engine::outcome::{PlaceRef, RuleRef};
 use crate::graph::Sym;
@@ -210,17 +210,40 @@ fn draw_chain(story: &ChainStory, pass: &RuleRef, rules: &Rules, human: &Human, 
     if let Some(help) = &story.help {
         let _ = writeln!(out, "      help: {help}");
     }
+    draw_steps(&story.walks, human, out);
     // The one that failed is what is asked for.
-    let (failed, held): (Vec<_>, Vec<_>) =
-        story.requirements.iter().partition(|requirement| !requirement.holds);
+    let (failed, others): (Vec<_>, Vec<_>) =
+        story.requirements.iter().partition(|requirement| requirement.answer == Answer::Fails);
     for requirement in failed {
         draw_held(requirement.name, false, &requirement.steps, human, out);
     }
-    for requirement in held {
-        let steps: Vec<TraceStep> =
-            requirement.steps.iter().filter(|step| step.depth <= 1).cloned().collect();
-        draw_held(requirement.name, true, &steps, human, out);
+    let width = others.iter().map(|step| step.name.as_str().chars().count()).max().unwrap_or(0);
+    for requirement in others {
+        draw_answered(requirement, width, human, out);
     }
+}
+
+/// A line: a step that stopped nothing, and what it asked.
+fn draw_answered(requirement: &RequirementStory, width: usize, human: &Human, out: &mut String) {
+    let (sign, word) = match requirement.answer {
+        Answer::NotAsked => (human.paint(Paint::Faint, "-"), "not asked, "),
+        _ => (human.paint(Paint::Good, "✓"), ""),
+    };
+    let asked = requirement.steps.iter().filter(|step| step.depth == 0);
+    let asked: Vec<String> =
+        asked.map(|step| format!("{} = {}", on_one_line(&step.source), step.value)).collect();
+    let word = if asked.is_empty() { "" } else { word };
+    let line = format!("{:width$}  {word}{}", requirement.name.as_str(), asked.join(", "));
+    // The sign and the spaces around it.
+    let room = human.style.width.map_or(usize::MAX, |width| width.saturating_sub(6));
+    let _ = writeln!(out, "    {sign} {}", cut(line.trim_end(), room));
+}
+
+fn cut(line: &str, room: usize) -> String {
+    if line.chars().count() <= room {
+        return line.to_owned();
+    }
+    line.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 // Writing to a `String` cannot fail, so results of `write!` are not looked at in here.
@@ -349,7 +372,7 @@ fn draw_steps(steps: &[TraceStep], human: &Human, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::explain::{RequirementStory, StepKind};
+    use crate::engine::explain::StepKind;
     use crate::lang::syntax::ast::Kind;
     use crate::report::{Style, testing};
 
@@ -410,9 +433,10 @@ mod tests {
         let chain = ChainStory {
             rule: testing::rule(Kind::Checker, "user_out_and_fixed_out"),
             place: testing::place(&graph, "c", None, ""),
+            walks: Vec::new(),
             requirements: vec![RequirementStory {
                 name: Sym::new("aligned"),
-                holds: false,
+                answer: Answer::Fails,
                 steps: vec![step(0, "i.bytes % 32 == 0", "false (4)")],
             }],
             passed: false,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
 use rustc_hash::FxHashSet;
 
-use super::complaint::{Below, Complaint, Excerpt, Mark};
+use super::complaint::{Below, Complaint, Excerpt, Mark, Subject};
 use super::place::{Names, edit_anchor};
 use super::rules::{Rules, find_word, rule_title};
 use super::summary::count;
@@ -151,14 +151,19 @@ pub fn finding(
     for (rule, reason) in &finding.also {
         complaint = complaint.note(format!("{} agrees: {reason}", rules.describe(rule)));
     }
-    let told: Vec<&EditEntry> = edits.iter().filter(|edit| !describes_insert(edit, edits)).collect();
-    for edit in told.iter().take(EDITS_SHOWN) {
-        complaint = complaint.help(edit_sentence(edit, mood));
-    }
-    if told.len() > EDITS_SHOWN {
-        complaint = complaint.help(format!("and {}", count(told.len() - EDITS_SHOWN, "more edit")));
-    }
+    complaint = edit_sentences(edits, mood).into_iter().fold(complaint, Complaint::help);
     complaint.maybe_help(finding.help.clone())
+}
+
+/// The edits that answer a finding, as sentences; of many, the first.
+pub fn edit_sentences(edits: &[EditEntry], mood: Mood) -> Vec<String> {
+    let told: Vec<&EditEntry> = edits.iter().filter(|edit| !describes_insert(edit, edits)).collect();
+    let mut sentences: Vec<String> =
+        told.iter().take(EDITS_SHOWN).map(|edit| edit_sentence(edit, mood)).collect();
+    if told.len() > EDITS_SHOWN {
+        sentences.push(format!("and {}", count(told.len() - EDITS_SHOWN, "more edit")));
+    }
+    sentences
 }
 
 /// Whether the edit only says what a node that is new is like.
@@ -288,6 +293,7 @@ pub fn rule_diagnostic(
     places: &[(Option<Arc<super::Source>>, std::ops::Range<usize>)],
 ) -> Complaint {
     let mut complaint = Complaint::new(diagnostic.level, diagnostic.code, diagnostic.message.clone());
+    complaint.subject = Subject::Rules;
     complaint = complaint.maybe_help(diagnostic.help.clone());
     for (label, (source, span)) in diagnostic.labels.iter().zip(places) {
         let Some(source) = source else {

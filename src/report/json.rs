@@ -1,7 +1,7 @@
 //! Findings, edits and complaints as JSON, one object a line.
 //!
 //! Promise: fields stand in a fixed order; no line depends on another. Every line but those of an edit list has a
-//! `type`: `finding`, `failure`, `complaint`, `summary`; those of explanations `pass`, `anchor`, `node`, `total`.
+//! `type`: `finding`, `failure`, `complaint`, `summary`, `lint`; `test`, `reached`, `tests`; those of explanations `pass`, `anchor`, `node`, `total`.
 //!
 //! # Edit list
 //!
@@ -22,10 +22,13 @@ pub use story::{explanation, table};
 use serde::Serialize;
 
 use super::complaint::{Below, Complaint};
+use super::junit::Tested;
 use super::place::side_index;
 use super::rules::{Rules, kind_word};
-use super::summary::Summary;
+use super::summary::{OpCounts, Summary};
+use crate::engine::{Amount, CoverageRow};
 use crate::engine::outcome::{AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef};
+use crate::graph::Sym;
 use crate::lang::Level;
 
 /// `error`, `warning` or `note`.
@@ -293,6 +296,65 @@ pub fn lint(complaint: &Complaint, fix: Option<&crate::lang::lint::Fix>) -> Stri
 }
 
 #[derive(Serialize)]
+struct TestJson<'a> {
+    r#type: &'static str,
+    name: &'a str,
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    passed: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failures: Vec<ComplaintJson<'a>>,
+}
+
+/// A test that ran.
+pub fn test(test: &Tested) -> String {
+    line(&TestJson {
+        r#type: "test",
+        name: &test.name,
+        path: &test.path,
+        line: test.line,
+        passed: test.failures.is_empty(),
+        failures: test.failures.iter().map(complaint_json).collect(),
+    })
+}
+
+#[derive(Serialize)]
+struct TestsJson {
+    r#type: &'static str,
+    passed: usize,
+    failed: usize,
+}
+
+/// The closing line of tests.
+pub fn tests(passed: usize, failed: usize) -> String {
+    line(&TestsJson { r#type: "tests", passed, failed })
+}
+
+#[derive(Serialize)]
+struct ReachedJson<'a> {
+    r#type: &'static str,
+    rule: RuleJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<&'a str>,
+    reached: usize,
+}
+
+/// How often tests reached each entry and branch, a line each.
+pub fn coverage(rows: &[CoverageRow]) -> String {
+    let row = |row: &CoverageRow| {
+        let rule = RuleJson {
+            kind: kind_word(row.kind),
+            name: row.name.as_str(),
+            path: Some(&row.path),
+            line: Some(row.line),
+        };
+        line(&ReachedJson { r#type: "reached", rule, branch: row.branch.as_deref(), reached: row.reached })
+    };
+    rows.iter().map(row).collect()
+}
+
+#[derive(Serialize)]
 struct SummaryJson<'a> {
     r#type: &'static str,
     graphs: usize,
@@ -302,6 +364,7 @@ struct SummaryJson<'a> {
     notes: usize,
     rules: Vec<RuleCountJson<'a>>,
     passes: Vec<PassJson>,
+    measures: Vec<MeasureJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -315,8 +378,38 @@ struct RuleCountJson<'a> {
 struct PassJson {
     pass: &'static str,
     inserted: usize,
+    /// Inserted nodes by type.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    inserted_types: serde_json::Map<String, serde_json::Value>,
     deleted: usize,
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    deleted_types: serde_json::Map<String, serde_json::Value>,
     changed: usize,
+}
+
+#[derive(Serialize)]
+struct MeasureJson<'a> {
+    name: &'static str,
+    title: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<&'static str>,
+    before: AmountJson,
+    after: AmountJson,
+}
+
+#[derive(Serialize)]
+struct AmountJson {
+    sum: i128,
+    /// Things of unknown size, which the sum leaves out.
+    unknown: usize,
+}
+
+fn amount_json(amount: Amount) -> AmountJson {
+    AmountJson { sum: amount.sum, unknown: amount.unknown }
+}
+
+fn types_json(counts: &OpCounts) -> serde_json::Map<String, serde_json::Value> {
+    counts.iter().map(|(op, number)| (op.as_str().to_owned(), number.into())).collect()
 }
 
 /// The closing line of a command.
@@ -338,9 +431,22 @@ pub fn summary(summary: &Summary, rules: &Rules) -> String {
             .iter()
             .map(|sum| PassJson {
                 pass: sum.pass.as_str(),
-                inserted: sum.inserted,
-                deleted: sum.deleted,
+                inserted: sum.inserted.sum(),
+                inserted_types: types_json(&sum.inserted),
+                deleted: sum.deleted.sum(),
+                deleted_types: types_json(&sum.deleted),
                 changed: sum.changed,
+            })
+            .collect(),
+        measures: summary
+            .measures
+            .iter()
+            .map(|measured| MeasureJson {
+                name: measured.name.as_str(),
+                title: &measured.title,
+                unit: measured.unit.map(Sym::as_str),
+                before: amount_json(measured.before),
+                after: amount_json(measured.after),
             })
             .collect(),
     })

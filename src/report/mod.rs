@@ -5,24 +5,29 @@
 //! shows of one is the rule's own text.
 //!
 //! The road: everything that is wrong becomes a [`Complaint`] (code, message, excerpts, notes, help), which
-//! [`Human`] draws and [`json`] writes. [`Rules`] holds the text of the entries that excerpts are cut from.
+//! [`Human`] draws and [`json`] writes; the tools of reviewers get a [`Remark`], which [`sarif`] and [`github`] write. [`Rules`] holds the text of the entries that excerpts are cut from.
 
 pub mod audit;
 pub mod complaint;
 pub mod diff;
 pub mod explain;
+pub mod github;
 pub mod human;
 pub mod json;
+pub mod junit;
 pub mod place;
+pub mod review;
 pub mod rules;
+pub mod sarif;
 pub mod source;
 pub mod summary;
 pub mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use complaint::{Below, Complaint, Excerpt, Mark};
+pub use complaint::{Below, Complaint, Excerpt, Mark, Subject};
 pub use human::{Human, Style};
+pub use review::Remark;
 pub use rules::{RuleText, Rules};
 pub use source::Source;
 pub use summary::Summary;

@@ -18,6 +18,7 @@ pub struct RuleText {
     pub path: String,
     /// Line of the entry in its file, documentation left out.
     pub line: u32,
+    pub doc: Option<String>,
     pub source: Arc<Source>,
 }
 
@@ -30,10 +31,11 @@ pub struct Rules {
 impl Rules {
     /// Takes an entry whose keyword stands on `line` of `path`; its text may have documentation before that. Of two
     /// with one name the last stands.
-    pub fn add(&mut self, rule: RuleRef, path: &str, line: u32, text: &str) {
+    pub fn add(&mut self, rule: RuleRef, path: &str, line: u32, text: &str, doc: Option<&str>) {
         let text = without_docs(text);
         let source = Arc::new(Source::part(path, text, line as usize));
-        self.entries.insert(rule, RuleText { path: path.to_owned(), line, source });
+        self.entries
+            .insert(rule, RuleText { path: path.to_owned(), line, doc: doc.map(str::to_owned), source });
     }
 
     pub fn get(&self, rule: &RuleRef) -> Option<&RuleText> {
@@ -56,7 +58,7 @@ pub fn rule_title(rule: &RuleRef) -> String {
 }
 
 /// Every kind of entry with the word that declares it, in the order of the language's reference.
-pub const KINDS: [(Kind, &str); 24] = [
+pub const KINDS: [(Kind, &str); 25] = [
     (Kind::Set, "set"),
     (Kind::Table, "table"),
     (Kind::Attr, "attr"),
@@ -80,6 +82,7 @@ pub const KINDS: [(Kind, &str); 24] = [
     (Kind::Lint, "lint"),
     (Kind::Order, "order"),
     (Kind::Pipeline, "pipeline"),
+    (Kind::Measure, "measure"),
     (Kind::Test, "test"),
 ];
 

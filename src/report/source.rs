@@ -53,6 +53,13 @@ impl Source {
         (self.above + line + 1, column + 1)
     }
 
+    /// The line that holds the byte, without its end.
+    pub fn line_text(&self, offset: usize) -> &str {
+        let line = self.line_of(offset);
+        let end = self.lines.get(line + 1).copied().unwrap_or(self.text.len());
+        self.text[self.lines[line]..end].trim_end_matches(['\n', '\r'])
+    }
+
     /// The nearest span that exists in the text and cuts no character.
     pub fn clamp(&self, span: Range<usize>) -> Range<usize> {
         let down = |mut at: usize| {

@@ -1,4 +1,4 @@
-//! Sums of a whole command: graphs, findings by rule, edits by pass.
+//! Sums of a whole command: graphs, findings by rule, edits by pass, and what the rules measure.
 //!
 //! Promise: rows stand in the order of first appearance in the arguments' order, so threads leave no trace.
 
@@ -7,6 +7,7 @@ use std::fmt::Write;
 use super::human::{Human, Paint};
 use super::rules::rule_title;
 use crate::engine::outcome::{EditEntryKind, Outcome, RuleRef};
+use crate::engine::{Amount, Measured};
 use crate::graph::Sym;
 use crate::lang::Level;
 
@@ -22,21 +23,55 @@ pub struct Summary {
     /// Findings per rule.
     pub rules: Vec<(RuleRef, usize)>,
     pub passes: Vec<PassSum>,
+    /// Sums over all graphs, before and after.
+    pub measures: Vec<Measured>,
 }
 
 /// Edits of one pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassSum {
     pub pass: Sym,
-    pub inserted: usize,
-    pub deleted: usize,
+    pub inserted: OpCounts,
+    pub deleted: OpCounts,
     /// Control edges and values.
     pub changed: usize,
 }
 
+/// Nodes by operator type, in order of first appearance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OpCounts(Vec<(Sym, usize)>);
+
+impl OpCounts {
+    fn add(&mut self, op: Sym, number: usize) {
+        match self.0.iter_mut().find(|(known, _)| *known == op) {
+            Some((_, count)) => *count += number,
+            None => self.0.push((op, number)),
+        }
+    }
+
+    fn merge(&mut self, other: &OpCounts) {
+        other.iter().for_each(|(op, number)| self.add(op, number));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Sym, usize)> + '_ {
+        self.0.iter().copied()
+    }
+
+    pub fn sum(&self) -> usize {
+        self.iter().map(|(_, number)| number).sum()
+    }
+
+    /// `2 A and 1 B inserted`; nothing of none.
+    fn said(&self, verb: &str) -> Option<String> {
+        let parts: Vec<String> =
+            self.iter().map(|(op, number)| format!("{number} {}", op.as_str())).collect();
+        (!parts.is_empty()).then(|| format!("{} {verb}", parts.join(" and ")))
+    }
+}
+
 impl Summary {
     /// Adds a run. Call in the order of the arguments.
-    pub fn add(&mut self, outcome: &Outcome) {
+    pub fn add(&mut self, outcome: &Outcome, measures: Vec<Measured>) {
         self.graphs += 1;
         for finding in outcome.findings() {
             match finding.level {
@@ -49,11 +84,12 @@ impl Summary {
         for edit in outcome.edits() {
             let sum = self.pass(edit.pass);
             match edit.kind {
-                EditEntryKind::Insert { .. } => sum.inserted += 1,
-                EditEntryKind::Delete { .. } => sum.deleted += 1,
+                EditEntryKind::Insert { op, .. } => sum.inserted.add(op, 1),
+                EditEntryKind::Delete { op, .. } => sum.deleted.add(op, 1),
                 EditEntryKind::Control { .. } | EditEntryKind::Set { .. } => sum.changed += 1,
             }
         }
+        measures.iter().for_each(|measured| self.measure(measured));
     }
 
     fn count_rule(&mut self, rule: &RuleRef, number: usize) {
@@ -65,10 +101,22 @@ impl Summary {
 
     fn pass(&mut self, pass: Sym) -> &mut PassSum {
         let at = self.passes.iter().position(|sum| sum.pass == pass).unwrap_or_else(|| {
-            self.passes.push(PassSum { pass, inserted: 0, deleted: 0, changed: 0 });
+            let none = OpCounts::default();
+            self.passes.push(PassSum { pass, inserted: none.clone(), deleted: none, changed: 0 });
             self.passes.len() - 1
         });
         &mut self.passes[at]
+    }
+
+    fn measure(&mut self, more: &Measured) {
+        let Some(known) = self.measures.iter_mut().find(|known| known.name == more.name) else {
+            self.measures.push(more.clone());
+            return;
+        };
+        for (known, more) in [(&mut known.before, more.before), (&mut known.after, more.after)] {
+            known.sum += more.sum;
+            known.unknown += more.unknown;
+        }
     }
 
     /// Adds the sums of a later graph.
@@ -83,10 +131,11 @@ impl Summary {
         }
         for of in &other.passes {
             let sum = self.pass(of.pass);
-            sum.inserted += of.inserted;
-            sum.deleted += of.deleted;
+            sum.inserted.merge(&of.inserted);
+            sum.deleted.merge(&of.deleted);
             sum.changed += of.changed;
         }
+        other.measures.iter().for_each(|measured| self.measure(measured));
     }
 
     /// Adds a graph that could not be read or run.
@@ -122,15 +171,75 @@ impl Summary {
             let _ = writeln!(out, "  {:width$}  {number:>6}", rule_title(rule));
         }
         for sum in &self.passes {
-            let numbers = [(sum.inserted, "inserted"), (sum.deleted, "deleted"), (sum.changed, "changed")];
-            let said: Vec<String> =
-                numbers.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+            let changed = (sum.changed > 0).then(|| format!("{} changed", sum.changed));
+            let said = [sum.inserted.said("inserted"), sum.deleted.said("deleted"), changed];
+            let said: Vec<String> = said.into_iter().flatten().collect();
             let _ = writeln!(out, "  pass {}: {}", sum.pass.as_str(), said.join(", "));
         }
+        let nothing = Amount::default();
+        let shown = || self.measures.iter().filter(|m| m.before != nothing || m.after != nothing);
+        let width = shown().map(|measured| measured.title.chars().count()).max().unwrap_or(0);
+        for measured in shown() {
+            let _ = writeln!(out, "  {:width$}  {}", measured.title, change(measured));
+        }
     }
+}
+
+/// `1 -> 2 bytes, and 3 of unknown size`; a number that stays is said once.
+fn change(measured: &Measured) -> String {
+    let Measured { before, after, unit, .. } = measured;
+    let turn = |before: String, after: String| match before == after {
+        true => before,
+        false => format!("{before} -> {after}"),
+    };
+    let mut text = turn(before.sum.to_string(), after.sum.to_string());
+    if let Some(unit) = unit {
+        text += &format!(" {}", unit.as_str());
+    }
+    if (before.unknown, after.unknown) != (0, 0) {
+        let unknown = turn(before.unknown.to_string(), after.unknown.to_string());
+        text += &format!(", and {unknown} of unknown size");
+    }
+    text
 }
 
 /// `1 graph`, `2 graphs`.
 pub fn count(number: usize, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_measure_tells_what_changed_and_what_it_does_not_know() {
+        let of = |sum, unknown| Amount { sum, unknown };
+        let told = |unit: bool, before, after| {
+            let (name, unit) = (Sym::new("m"), unit.then(|| Sym::new("bytes")));
+            change(&Measured { name, title: String::new(), unit, before, after })
+        };
+        assert_eq!(told(false, of(2, 0), of(2, 0)), "2");
+        assert_eq!(told(true, of(2, 0), of(3, 0)), "2 -> 3 bytes");
+        assert_eq!(told(true, of(2, 1), of(2, 1)), "2 bytes, and 1 of unknown size");
+        assert_eq!(told(true, of(0, 1), of(4, 3)), "0 -> 4 bytes, and 1 -> 3 of unknown size");
+    }
+
+    #[test]
+    fn measures_of_several_graphs_are_added() {
+        let measured = |before, after| {
+            let of = |sum| Amount { sum, unknown: 1 };
+            let (before, after) = (of(before), of(after));
+            Measured { name: Sym::new("m"), title: "m".to_owned(), unit: None, before, after }
+        };
+        let mut sum = Summary::default();
+        let largest = i128::from(i64::MAX);
+        sum.measure(&measured(1, largest));
+        sum.merge(&Summary { measures: vec![measured(2, largest)], ..Summary::default() });
+        let [all] = &sum.measures[..] else { panic!("{:?}", sum.measures) };
+        assert_eq!(
+            (all.before, all.after),
+            (Amount { sum: 3, unknown: 2 }, Amount { sum: 2 * largest, unknown: 2 })
+        );
+    }
 }

@@ -54,8 +54,8 @@ pub fn rule(kind: Kind, name: &str) -> RuleRef {
 
 pub fn rules() -> Rules {
     let mut rules = Rules::default();
-    rules.add(rule(Kind::Checker, "user_out_and_fixed_out"), "rules.anchor", 227, CHECKER);
-    rules.add(rule(Kind::Always, "BLOCK with BLOCK"), "rules.anchor", 12, "always BLOCK with BLOCK");
+    rules.add(rule(Kind::Checker, "user_out_and_fixed_out"), "rules.anchor", 227, CHECKER, Some("R08"));
+    rules.add(rule(Kind::Always, "BLOCK with BLOCK"), "rules.anchor", 12, "always BLOCK with BLOCK", None);
     rules
 }
 

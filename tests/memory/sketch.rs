@@ -16,6 +16,8 @@ pub struct Palette {
     pub blocks: bool,
     /// Copies that an optimiser may take out.
     pub moves: bool,
+    /// The liked tensors are constants rather than variables.
+    pub constants: bool,
 }
 
 /// A row of numbers, from which a graph is drawn. What is left out counts as zero, so that shorter rows are simpler graphs.
@@ -126,6 +128,7 @@ impl Draw<'_> {
         let kinds = if self.palette.calls && depth == 0 { 26 } else { 22 };
         let kind = self.below(kinds);
         let source = match kind {
+            1 if self.palette.constants => Some("Const"),
             1 => Some("Variable"),
             2 => Some("Const"),
             3 if depth == 0 => Some("Data"),
@@ -160,7 +163,7 @@ impl Draw<'_> {
                 (format!("Foo({a}, {b})"), "{ in0._special_input_size = 1 }".to_owned())
             }
             14 if self.palette.copies => (format!("Reshape({a})"), String::new()),
-            15 | 16 if self.palette.moves => (format!("TensorMove({a})"), String::new()),
+            15 | 16 | 20 if self.palette.moves => (format!("TensorMove({a})"), String::new()),
             15 | 16 if self.palette.copies => (format!("Identity({a})"), String::new()),
             17 if self.palette.copies => (format!("ReadVariableOp({a})"), String::new()),
             18 if self.palette.blocks => (

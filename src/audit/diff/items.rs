@@ -178,6 +178,16 @@ pub fn items(old: &Item, new: &Item, notes: &mut Notes) {
             }
             pipeline(old, new, notes);
         }
+        (
+            ItemData::Measure { title, unit, subject: old, value },
+            ItemData::Measure { title: new_title, unit: new_unit, subject: new, value: new_value },
+        ) => {
+            let words = |unit: &Option<Name>| unit.map(|unit| unit.text.to_string());
+            worded("title", Some(title), Some(new_title), notes);
+            worded("unit", words(unit).as_deref(), words(new_unit).as_deref(), notes);
+            subject(Some(old), Some(new), notes);
+            optional("value", value.as_ref(), new_value.as_ref(), notes);
+        }
         (ItemData::Steps { params: old, steps }, ItemData::Steps { params: new, steps: new_steps }) => {
             said("parameters", &params(old), &params(new), notes);
             chain(steps, new_steps, notes);

@@ -7,6 +7,7 @@
 //! A run is watched twice. The *survey* finds which decisions matter: those about a node, and those on the way to an
 //! edit of one. Then they are *told*. For a table of many nodes one run is enough: reasons are short there.
 
+mod chains;
 mod decide;
 mod emit;
 mod state;
@@ -15,12 +16,12 @@ use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::TraceStep;
 use super::changes::Change;
 use super::scan::node_of;
 use super::why::Frame;
 use super::words::Words;
 use super::would::{Stake, body, stake};
+use super::{Answer, TraceStep};
 use crate::graph::{Anchor, NodeId, Snapshot, Sym};
 use crate::lang::eval::{EntryId, Machine, Spot, Value, Watch};
 use crate::lang::hir::{ChainStep, ExprId, Local, Statement};
@@ -98,7 +99,9 @@ pub enum What {
 pub struct ChainAct {
     pub node: NodeId,
     pub chain: Sym,
-    pub requirements: Vec<(Sym, bool, Vec<TraceStep>)>,
+    pub requirements: Vec<(Sym, Answer, Vec<TraceStep>)>,
+    /// The ways of the walks that its `let`s went.
+    pub walks: Vec<TraceStep>,
     /// Those of loops that held, with the round in which they were asked last.
     asked: Vec<(Sym, Key)>,
     /// The reason and the advice of the requirement that failed.
@@ -132,6 +135,23 @@ impl<'s> Observer<'s> {
 }
 
 impl Watch for Observer<'_> {
+    fn listed(
+        &self,
+        machine: &mut Machine<'_>,
+        entry: EntryId,
+        (list, condition): (ExprId, Option<ExprId>),
+        nodes: &[NodeId],
+    ) {
+        let state = &mut *self.state.borrow_mut();
+        let listed: FxHashSet<NodeId> = nodes.iter().copied().collect();
+        let mut others: Vec<NodeId> = self.asked.nodes.difference(&listed).copied().collect();
+        others.sort_unstable();
+        for node in others.into_iter().filter(|&node| machine.state().contains(node)).collect::<Vec<_>>() {
+            let key = self.open(state, entry, Form::Plain).key;
+            self.unlisted(state, machine, (entry, list, condition), node, key);
+        }
+    }
+
     fn enter(
         &self,
         machine: &mut Machine<'_>,
@@ -173,6 +193,7 @@ impl Watch for Observer<'_> {
                 node,
                 chain,
                 requirements: Vec::new(),
+                walks: Vec::new(),
                 asked: Vec::new(),
                 kept: None,
             });
@@ -188,7 +209,10 @@ impl Watch for Observer<'_> {
         match statement {
             Statement::If { .. } => self.branch(state, machine, (spot, statement), &mut open),
             Statement::For { .. } => self.elements(state, machine, (spot, statement), &mut open),
-            Statement::Let { local, value } => self.bound(state, machine, spot, *local, *value, open.key),
+            Statement::Let { local, value } => {
+                self.filtered(state, machine, spot, (*local, *value), open.key);
+                self.bound(state, machine, spot, *local, *value, open.key);
+            }
             Statement::Report { .. } => self.report(state, machine, spot, statement),
             Statement::Do { bind: Some(local), .. } => {
                 state.lets.remove(&(spot, *local));
@@ -207,7 +231,10 @@ impl Watch for Observer<'_> {
         let state = &mut *self.state.borrow_mut();
         let open = self.open(state, spot.entry, Form::Plain);
         match step {
-            ChainStep::Let { local, value } => self.bound(state, machine, spot, *local, *value, open.key),
+            ChainStep::Let { local, value } => {
+                self.walked(state, machine, spot, *value);
+                self.bound(state, machine, spot, *local, *value, open.key);
+            }
             ChainStep::Require { condition, .. } => {
                 // Of a chain on one of the nodes each requirement is told.
                 let own = state
@@ -222,7 +249,8 @@ impl Watch for Observer<'_> {
                 }
                 self.require(state, machine, spot, step);
             }
-            ChainStep::Attempt { .. } | ChainStep::For { .. } | ChainStep::Use { .. } => {}
+            ChainStep::Use { .. } => self.left_out(state, machine, spot, step),
+            ChainStep::Attempt { .. } | ChainStep::For { .. } => {}
         }
         state.open.push(open);
     }

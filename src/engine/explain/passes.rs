@@ -167,7 +167,7 @@ impl Teller<'_> {
         let requirements = chain
             .requirements
             .into_iter()
-            .map(|(name, holds, steps)| RequirementStory { name, holds, steps })
+            .map(|(name, answer, steps)| RequirementStory { name, answer, steps })
             .collect::<Vec<_>>();
         let passed = chain.kept.is_none();
         let (outcome, help) = match chain.kept {
@@ -179,7 +179,7 @@ impl Teller<'_> {
             Some((reason, help)) => (format!("kept as it is: {reason}"), help),
         };
         let rule = RuleRef { kind: Kind::Chain, name: chain.chain };
-        ChainStory { rule, place, requirements, passed, outcome, help }
+        ChainStory { rule, place, walks: chain.walks, requirements, passed, outcome, help }
     }
 }
 

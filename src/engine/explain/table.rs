@@ -98,6 +98,8 @@ impl Session {
                 What::Refused { foreign: true, .. } => continue,
                 What::Refused { stake, .. } if stake.rank() == 0 => (3, Fate::Kept),
                 What::Refused { stake, .. } if stake.rank() == 1 => (1, Fate::Kept),
+                // A rule that would have been for it.
+                What::Refused { whole: true, foreign: false, stake } if stake.rank() == 2 => (1, Fate::Kept),
                 What::Refused { .. } => continue,
             };
             let reason = if fate == Fate::Kept { reason(&act) } else { String::new() };

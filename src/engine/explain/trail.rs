@@ -70,8 +70,7 @@ impl Why<'_, '_, '_> {
         }
     }
 
-    /// The parts of a condition that were not reached, because one before them failed, and that look into a matrix:
-    /// what would have been, but for that.
+    /// The parts of a condition beside the one that failed that look into a matrix: what would have been, but for that.
     pub(super) fn unreached(&mut self, frame: &mut Frame, id: ExprId) {
         let mut parts = Vec::new();
         let mut rest = vec![id];
@@ -82,8 +81,8 @@ impl Why<'_, '_, '_> {
             }
         }
         let failed = parts.iter().position(|&part| !self.truth(frame, part)).unwrap_or(parts.len());
-        for &part in parts.iter().skip(failed + 1) {
-            if self.looks_up(frame, part) {
+        for (at, &part) in parts.iter().enumerate() {
+            if at != failed && self.looks_up(frame, part) {
                 self.why(frame, part, 0);
             }
         }
@@ -120,7 +119,7 @@ impl Why<'_, '_, '_> {
         });
         let hops: Vec<_> = hops.collect();
         for (number, hop) in hops.iter().enumerate() {
-            last = hop.value.clone();
+            let from = std::mem::replace(&mut last, hop.value.clone());
             if number == HOPS {
                 let rest = format!("and {} more hops", hops.len() - HOPS);
                 let text = hops.last().map_or_else(String::new, |hop| self.show(&hop.value));
@@ -131,14 +130,52 @@ impl Why<'_, '_, '_> {
             if number < HOPS {
                 let taken = steps.iter().find(|(_, next)| *next == Some(hop.expr));
                 let condition = taken.and_then(|(condition, _)| *condition).unwrap_or(hop.expr);
-                let (source, at) = self.words.expression(program, entry, condition);
-                let value = self.show(&hop.value);
-                let (source, value) = (format!("at {source}"), format!("to {value}"));
+                let by_case = match taken {
+                    Some((Some(_), _)) => None,
+                    _ => self.case_of(entry, &from, hop.expr),
+                };
+                let (source, at) = by_case.unwrap_or_else(|| {
+                    let (source, at) = self.words.expression(program, entry, condition);
+                    (format!("at {source}"), at)
+                });
+                let value = format!("to {}", self.show(&hop.value));
                 let step = TraceStep { depth, source, value, at, kind: StepKind::Hop };
                 self.push(step, (entry, hop.expr, String::new()));
             }
         }
         self.end_of_walk(entry, steps, &last, depth);
+    }
+
+    /// The case that gave the value of a step of a walk, and where it stands.
+    fn case_of(
+        &mut self,
+        entry: crate::lang::eval::EntryId,
+        from: &Value,
+        step: ExprId,
+    ) -> Option<(String, String)> {
+        let mut frame = Frame::new(entry, std::slice::from_ref(from));
+        let steps = self.aside(|why| why.how_inside(&mut frame, step, 0));
+        let case = steps.into_iter().find(|step| matches!(step.kind, StepKind::Case | StepKind::Else));
+        case.map(|step| (step.source, step.at))
+    }
+
+    /// Of a filter that let nothing through: what it had against the first element.
+    pub(super) fn dropped_element(
+        &mut self,
+        frame: &mut Frame,
+        id: ExprId,
+        (local, [list, condition]): (Local, [ExprId; 2]),
+        depth: u32,
+    ) {
+        if depth > self.deepest || self.value(frame, id).len() != Some(0) {
+            return;
+        }
+        let Some(element) = self.value(frame, list).elements().next() else { return };
+        frame.bind(local, element.clone());
+        let text = self.show(&element);
+        let (source, _) = self.words.expression(self.machine.program(), frame.entry, list);
+        self.step(frame, condition, depth, format!("not one of {source}"), text);
+        self.why(frame, condition, depth + 1);
     }
 
     /// Why a walk went no further.
@@ -151,7 +188,15 @@ impl Why<'_, '_, '_> {
     ) {
         let frame = Frame::new(entry, std::slice::from_ref(last));
         let fits = steps.iter().find(|(condition, _)| condition.is_none_or(|c| self.truth(&frame, c)));
-        let Some(&(Some(condition), next)) = fits else { return };
+        let (condition, next) = match fits {
+            Some(&(Some(condition), next)) => (condition, next),
+            Some(&(None, Some(next))) if self.value(&frame, next).is_none() => {
+                let Some((source, at)) = self.case_of(entry, last, next) else { return };
+                let step = TraceStep { depth, source, value: "stop".to_owned(), at, kind: StepKind::Hop };
+                return self.push(step, (entry, next, String::new()));
+            }
+            _ => return,
+        };
         let value = match next {
             None => "stop",
             Some(next) if self.value(&frame, next).is_none() => "leads nowhere",

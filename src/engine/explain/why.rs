@@ -97,6 +97,16 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
         self.machine.eval(frame.entry, id, &frame.slots).unwrap_or_default()
     }
 
+    /// Steps that are told of, and not kept.
+    pub(super) fn aside(&mut self, tell: impl FnOnce(&mut Self)) -> Vec<TraceStep> {
+        let (steps, shape) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.shape));
+        let opened = self.opened.clone();
+        tell(self);
+        self.opened = opened;
+        self.shape = shape;
+        std::mem::replace(&mut self.steps, steps)
+    }
+
     pub fn truth(&mut self, frame: &Frame, id: ExprId) -> bool {
         self.value(frame, id).is_true()
     }
@@ -125,6 +135,7 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
                     Some(Expr::And(..) | Expr::Or(..) | Expr::Quantifier { .. } | Expr::If { .. }) => {
                         self.why(frame, inner, depth + 1);
                     }
+                    Some(&Expr::Local(local)) => self.origin(frame, local, depth + 1),
                     _ => self.operands(frame, inner, depth + 1),
                 }
             }
@@ -328,8 +339,19 @@ impl<'m, 'p, 's> Why<'m, 'p, 's> {
         for part in parts {
             self.operand(frame, part, depth);
         }
+        // The name of a predicate does not say why it holds; what a comparison compares is mostly told by what follows.
+        if let Expr::Quantifier { kind: Quantifier::Find, local, condition, .. } = *expr
+            && matches!(self.expr(frame, condition), Some(Expr::Call { .. }))
+        {
+            let found = self.value(frame, id);
+            if !found.is_none() {
+                frame.bind(local, found);
+                self.why(frame, condition, depth);
+            }
+        }
         if let Expr::Where { local, list, condition } = *expr {
             self.kept_elements(frame, local, [list, condition], depth);
+            self.dropped_element(frame, id, (local, [list, condition]), depth);
         }
     }
 

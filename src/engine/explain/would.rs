@@ -4,7 +4,7 @@
 
 use crate::graph::Sym;
 use crate::lang::eval::Program;
-use crate::lang::hir::{Block, Const, Entry, Expr, Local, Statement};
+use crate::lang::hir::{Block, Const, Entry, Expr, ExprId, Local, Statement};
 use crate::lang::syntax::ast::Kind;
 
 /// The rank of no stake at all.
@@ -176,4 +176,36 @@ pub fn after<'b>(block: &'b Block, statement: &Statement) -> Option<Vec<&'b Stat
 /// A block that does nothing but end the body.
 pub fn only_stops(block: &Block) -> bool {
     matches!(block.as_slice(), [Statement::Stop | Statement::Give(_)])
+}
+
+/// The loops in a block over a list that a local holds, or over what filters let through of it: each with the local of
+/// the element.
+pub fn loops_over<'b>(entry: &Entry, block: &'b Block, list: Local) -> Vec<(Local, &'b Block)> {
+    let mut found = Vec::new();
+    for statement in block {
+        match statement {
+            Statement::If { arms, otherwise } => {
+                let arms = arms.iter().map(|(_, arm)| arm);
+                found.extend(arms.chain([otherwise]).flat_map(|block| loops_over(entry, block, list)));
+            }
+            Statement::For { local, list: over, body } => {
+                let is_over = entry.body().is_some_and(|all| holds_list(&all.exprs, *over, list));
+                found.extend(is_over.then_some((*local, body)));
+                found.extend(loops_over(entry, body, list));
+            }
+            Statement::Resolve { body, .. } => found.extend(loops_over(entry, body, list)),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn holds_list(exprs: &[Expr], mut over: ExprId, list: Local) -> bool {
+    loop {
+        match exprs.get(over as usize) {
+            Some(Expr::Where { list: inner, .. }) => over = *inner,
+            Some(Expr::Local(local)) => return *local == list,
+            _ => return false,
+        }
+    }
 }

@@ -26,7 +26,7 @@ pub struct CoverageRow {
 }
 
 /// Kinds whose entries do something.
-const COVERED: [Kind; 17] = [
+const COVERED: [Kind; 18] = [
     Kind::Fn,
     Kind::Walk,
     Kind::Symbols,
@@ -44,6 +44,7 @@ const COVERED: [Kind; 17] = [
     Kind::Lint,
     Kind::Order,
     Kind::Pipeline,
+    Kind::Measure,
 ];
 
 /// Characters of a branch's text that are shown.
@@ -209,6 +210,10 @@ fn branches(entry: &Entry, lowered: &Lowered) -> Vec<Branch> {
         Entry::Pipeline { body: own, steps, .. } => {
             body = Some(own);
             steps.iter().filter_map(|step| step.when).for_each(&mut both);
+        }
+        Entry::Measure { body: own, subject, .. } => {
+            body = Some(own);
+            subject.condition.into_iter().for_each(&mut both);
         }
         Entry::Walk { body: own, steps, .. } => {
             body = Some(own);

@@ -23,7 +23,7 @@ pub(super) use coverage::count_pairs;
 use self::expect::Judge;
 use self::seen::Seen;
 use super::session::{self, Request, RuleDiagnostic, RunError, Session};
-use crate::db;
+use crate::db::{self, Db};
 use crate::format::FormatError;
 use crate::format::notation::parse_block;
 use crate::graph::{Builder, GraphId, Snapshot, State, Sym};
@@ -128,6 +128,10 @@ impl Bench<'_> {
         let steps = self.test.passes.iter().map(|pass| pass.text).collect();
         let request = Request { graph: root, node: None, steps, sort: false };
         let seen = Seen::new(&session, &before, &request).map_err(|error| vec![self.cannot_run(&error)])?;
+        // Measures are told at the end of a run, so a test reaches them too.
+        if session.db.tally().is_some() {
+            session.measures(&before, &seen.outcome.after);
+        }
         let again = match self.test.twice {
             true => {
                 let again = Seen::new(&session, &seen.outcome.after, &request);

@@ -33,7 +33,9 @@ pub(super) fn build(text: &str) -> (Option<Snapshot>, Vec<Complaint>) {
         registry: None,
         controls: Vec::new(),
     };
-    builder.graph("".into(), 0..text.len(), None);
+    // Editors put a mark of the encoding there.
+    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    builder.graph("".into(), start..text.len(), None);
     let snapshot = builder.finish();
     (Some(snapshot.0), snapshot.1)
 }

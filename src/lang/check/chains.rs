@@ -57,6 +57,7 @@ impl Cx<'_> {
                 }
                 ast::ChainStep::Attempt { name, body, end } => {
                     names.push(*name);
+                    self.see_declared(name.span, || Meaning::Step(name.text));
                     let body = self.block(body);
                     Some(ChainStep::Attempt { name: name.text, body, end: self.step_end(end) })
                 }

@@ -91,6 +91,11 @@ impl Cx<'_> {
                 let ignore = ignore.as_ref().map(|part| self.order_part(part));
                 Some(Entry::Order { body: self.take_body(), mode, first, ignore })
             }
+            ItemData::Measure { subject, value, .. } => {
+                let subject = self.subject(subject);
+                let value = value.as_ref().map(|value| self.check(value, &Ty::Int.optional()));
+                Some(Entry::Measure { body: self.take_body(), subject, value })
+            }
             ItemData::Note { ty, places } => {
                 let ty = self.ty(ty);
                 Some(Entry::Note { ty, places: places.iter().map(|(place, _)| *place).collect() })

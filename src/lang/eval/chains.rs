@@ -40,7 +40,7 @@ impl Machine<'_> {
         let Some((linked, Entry::Chain(chain))) = linked.map(|linked| (linked, &*linked.entry)) else {
             return Err(Failure::mechanism("unknown", format!("there is no chain `{chain}`")));
         };
-        self.inside(&linked.code, |m, code| {
+        self.inside(self.code(linked), |m, code| {
             let base = m.enter(&[Value::Graph(m.root()), Value::Node(node)], code.locals);
             let result = m.whole_chain(code, chain, base);
             m.leave(base);
@@ -173,7 +173,7 @@ impl Machine<'_> {
         if !self.descend() {
             return self.settle(None);
         }
-        let result = self.inside(&linked.code, |m, code| {
+        let result = self.inside(self.code(linked), |m, code| {
             let base = m.enter(args, code.locals);
             let result = m.chain_steps(code, steps, base);
             m.leave(base);

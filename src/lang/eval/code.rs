@@ -1,5 +1,7 @@
 //! Linked bodies: the expressions of a [`Body`] under the same ids, with every name resolved.
 
+use std::sync::Arc;
+
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashSet;
 
@@ -53,6 +55,13 @@ pub(super) enum Op {
         callee: EntryId,
         args: Span,
         lift: u32,
+    },
+    /// A call whose function stands here (only in simplified code): the arguments go to the locals from `at` on.
+    Inline {
+        args: Span,
+        lift: u32,
+        at: Local,
+        body: ExprId,
     },
     Walk {
         walk: EntryId,
@@ -163,14 +172,17 @@ pub(super) enum Op {
 }
 
 /// A linked body.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Code {
     pub entry: EntryId,
     pub ops: Vec<Op>,
+    /// Slots of a frame.
     pub locals: u32,
+    /// The first of them: those of the body as it was written.
+    pub declared: u32,
     args: Vec<ExprId>,
     keys: Vec<Sym>,
-    sets: Vec<ConstSet>,
+    sets: Vec<Arc<ConstSet>>,
 }
 
 impl Code {
@@ -186,10 +198,24 @@ impl Code {
         &self.sets[index as usize]
     }
 
+    pub fn shared_set(&self, index: u32) -> &Arc<ConstSet> {
+        &self.sets[index as usize]
+    }
+
+    pub fn add_op(&mut self, op: Op) -> ExprId {
+        self.ops.push(op);
+        self.ops.len() as ExprId - 1
+    }
+
+    pub fn add_set(&mut self, set: Arc<ConstSet>) -> u32 {
+        self.sets.push(set);
+        self.sets.len() as u32 - 1
+    }
+
     /// Links `body` against the entries of `program`. A name that the program lacks gives none (the closure of
     /// items is the caller's promise, and a rule set with unknown names is rejected before).
     pub fn link(program: &Program, entry: EntryId, body: &Body) -> Code {
-        let mut code = Code { entry, locals: body.locals, ..Code::default() };
+        let mut code = Code { entry, locals: body.locals, declared: body.locals, ..Code::default() };
         code.ops.reserve(body.exprs.len());
         for expr in &body.exprs {
             let op = code.op(program, expr);
@@ -198,13 +224,13 @@ impl Code {
         code
     }
 
-    fn span(&mut self, ids: impl IntoIterator<Item = ExprId>) -> Span {
+    pub fn add_args(&mut self, ids: impl IntoIterator<Item = ExprId>) -> Span {
         let start = self.args.len() as u32;
         self.args.extend(ids);
         Span { start, len: self.args.len() as u32 - start }
     }
 
-    fn key_span(&mut self, keys: &[Sym]) -> Span {
+    pub fn add_keys(&mut self, keys: &[Sym]) -> Span {
         let start = self.keys.len() as u32;
         self.keys.extend(keys);
         Span { start, len: keys.len() as u32 }
@@ -219,12 +245,12 @@ impl Code {
                 let arg = |i: usize| args.get(i).copied().unwrap_or(NONE);
                 Op::Fact { fact: *fact, base: *base, a: arg(0), b: arg(1) }
             }
-            Expr::Attr { base, keys, ty } => Op::Attr { base: *base, keys: self.key_span(keys), ty: *ty },
-            Expr::HasAttr { base, keys } => Op::HasAttr { base: *base, keys: self.key_span(keys) },
+            Expr::Attr { base, keys, ty } => Op::Attr { base: *base, keys: self.add_keys(keys), ty: *ty },
+            Expr::HasAttr { base, keys } => Op::HasAttr { base: *base, keys: self.add_keys(keys) },
             Expr::HasMark { base, mark } => Op::HasMark { base: *base, mark: *mark },
             Expr::Note { base, note } => Op::Note { base: *base, note: *note },
             Expr::Call { function, args, lift } => match program.entry(Kind::Fn, *function) {
-                Some(callee) => Op::Call { callee, args: self.span(args.iter().copied()), lift: *lift },
+                Some(callee) => Op::Call { callee, args: self.add_args(args.iter().copied()), lift: *lift },
                 None => missing(),
             },
             Expr::Walk { walk, mode, from } => match program.entry(Kind::Walk, *walk) {
@@ -257,20 +283,22 @@ impl Code {
                 None => Op::Const(Value::Bool(*negated)),
             },
             Expr::InConsts { value, consts, negated } => {
-                self.sets.push(ConstSet::new(consts.iter()));
-                Op::InConsts { value: *value, set: self.sets.len() as u32 - 1, negated: *negated }
+                let set = self.add_set(Arc::new(ConstSet::new(consts.iter())));
+                Op::InConsts { value: *value, set, negated: *negated }
             }
             Expr::IsNone { value, negated } => Op::IsNone { value: *value, negated: *negated },
             Expr::If { condition, then, otherwise } => {
                 Op::If { condition: *condition, then: *then, otherwise: *otherwise }
             }
-            Expr::Match { value, arms } => Op::Match { value: *value, arms: self.span(arms.iter().copied()) },
+            Expr::Match { value, arms } => {
+                Op::Match { value: *value, arms: self.add_args(arms.iter().copied()) }
+            }
             Expr::First { cases, otherwise } => Op::First {
-                cases: self.span(cases.iter().flat_map(|&(c, v)| [c, v])),
+                cases: self.add_args(cases.iter().flat_map(|&(c, v)| [c, v])),
                 otherwise: otherwise.unwrap_or(NONE),
             },
             Expr::Let { local, value, body } => Op::Let { local: *local, value: *value, body: *body },
-            Expr::List(items) => Op::List(self.span(items.iter().copied())),
+            Expr::List(items) => Op::List(self.add_args(items.iter().copied())),
             Expr::Index { list, index } => Op::Index { list: *list, index: *index },
             Expr::Quantifier { kind, local, list, condition } => {
                 Op::Quantifier { kind: *kind, local: *local, list: *list, condition: *condition }

@@ -50,7 +50,7 @@ impl<'a> Machine<'a> {
     pub fn run(&mut self, entry: EntryId, block: &Block, frame: &[Value]) -> Result<Value, Failure> {
         let program = self.program;
         let Some(linked) = program.linked(entry) else { return Ok(Value::None) };
-        self.inside(&linked.code, |m, code| {
+        self.inside(self.code(linked), |m, code| {
             let base = m.enter(frame, code.locals);
             let result = m.block(code, block, base);
             m.leave(base);
@@ -114,7 +114,7 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn frame(&self, code: &Code, base: usize) -> Arc<[Value]> {
-        let end = (base + code.locals as usize).min(self.stack.len());
+        let end = (base + code.declared as usize).min(self.stack.len());
         self.stack[base..end].into()
     }
 

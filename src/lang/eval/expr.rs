@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::code::{Code, NONE, Op};
+use super::code::{Code, NONE, Op, Span};
 use super::machine::STORED;
 use super::memo::Key;
 use super::program::Data;
@@ -10,9 +10,9 @@ use super::stream::End;
 use super::trace::EventKind;
 use super::value::total_order;
 use super::{EntryId, Machine, Subject, Value};
-use crate::graph::{AttrValue, Attrs, ListItems, ListValue, Sym};
+use crate::graph::Sym;
 use crate::lang::hir::{Arith, Compare, Each, ExprId};
-use crate::lang::syntax::ast::{AttrType, Quantifier};
+use crate::lang::syntax::ast::Quantifier;
 
 impl<'a> Machine<'a> {
     /// The value of expression `id` in the frame at `base`.
@@ -21,33 +21,52 @@ impl<'a> Machine<'a> {
             Op::Const(value) => value.clone(),
             Op::Local(local) => self.stack[base + *local as usize].clone(),
             &Op::Fact { fact, base: of, a, b } => self.fact(code, id, fact, [of, a, b], base),
-            &Op::Attr { base: of, keys, ty } => {
-                let subject = self.expr(code, of, base);
-                let keys = code.keys(keys);
-                self.see_subject(&subject);
-                match self.attrs(&subject) {
-                    Some(attrs) => attr_value(attrs, keys, ty),
-                    None => Value::None,
-                }
-            }
-            &Op::HasAttr { base: of, keys } => {
-                let subject = self.expr(code, of, base);
-                self.see_subject(&subject);
-                match self.attrs(&subject) {
-                    Some(attrs) => Value::Bool(code.keys(keys).iter().any(|&key| attrs.contains(key))),
-                    None => Value::None,
-                }
-            }
-            &Op::HasMark { base: of, mark } => match self.expr(code, of, base).as_anchor() {
-                Some(anchor) => Value::Bool(self.marks.as_ref().is_some_and(|m| m.has(anchor, mark))),
-                None => Value::None,
-            },
-            &Op::Note { base: of, note } => {
-                let subject = Subject::of(&self.expr(code, of, base));
-                self.see_everything();
-                subject.and_then(|subject| self.notes.get(&(note, subject)).cloned()).unwrap_or_default()
-            }
+            &Op::Attr { base: of, keys, ty } => self.attr(code, of, keys, ty, base),
+            &Op::HasAttr { base: of, keys } => self.has_attr(code, of, keys, base),
+            &Op::HasMark { base: of, mark } => self.has_mark(code, of, mark, base),
+            &Op::Note { base: of, note } => self.noted(code, of, note, base),
             &Op::Call { callee, args, lift } => self.invoke(code, id, callee, code.args(args), lift, base),
+            &Op::Inline { args, lift, at, body } => {
+                if self.bind(code, args, lift, base + at as usize, base) {
+                    self.expr(code, body, base)
+                } else {
+                    Value::None
+                }
+            }
+            &Op::Coalesce(a, b) => match self.expr(code, a, base) {
+                Value::None => self.expr(code, b, base),
+                value => value,
+            },
+            &Op::If { condition, then, otherwise } => {
+                let chosen = if self.traced_condition(code, condition, base) { then } else { otherwise };
+                self.expr(code, chosen, base)
+            }
+            &Op::First { cases, otherwise } => match self.case(code, id, cases, otherwise, base) {
+                NONE => Value::None,
+                taken => self.expr(code, taken, base),
+            },
+            &Op::Let { local, value, body } => {
+                let value = self.expr(code, value, base);
+                self.stack[base + local as usize] = value;
+                self.expr(code, body, base)
+            }
+            Op::Not(_)
+            | Op::And(..)
+            | Op::Or(..)
+            | Op::Compare { .. }
+            | Op::InList { .. }
+            | Op::InSet { .. }
+            | Op::InConsts { .. }
+            | Op::IsNone { .. } => Value::Bool(self.condition(code, id, base)),
+            _ => self.rare(code, id, base),
+        }
+    }
+
+    /// The value of an expression of a kind that few are of, or that has much to do. Set apart so that the others need
+    /// little of the native stack.
+    #[inline(never)]
+    fn rare(&mut self, code: &Code, id: ExprId, base: usize) -> Value {
+        match &code.ops[id as usize] {
             &Op::Walk { walk, mode, from } => {
                 let from = self.expr(code, from, base);
                 self.walk(code.entry, id, walk, mode, from)
@@ -63,22 +82,10 @@ impl<'a> Machine<'a> {
                 let (row, column) = (self.expr(code, row, base), self.expr(code, column, base));
                 self.cell(matrix, &row, &column)
             }
-            Op::Not(_)
-            | Op::And(..)
-            | Op::Or(..)
-            | Op::Compare { .. }
-            | Op::InList { .. }
-            | Op::InSet { .. }
-            | Op::InConsts { .. }
-            | Op::IsNone { .. } => Value::Bool(self.condition(code, id, base)),
             &Op::Negate(x) => match self.expr(code, x, base) {
                 Value::Int(i) => Value::Int(i.saturating_neg()),
                 Value::Float(f) => Value::Float(-f),
                 _ => Value::None,
-            },
-            &Op::Coalesce(a, b) => match self.expr(code, a, base) {
-                Value::None => self.expr(code, b, base),
-                value => value,
             },
             &Op::Arith { op, left, right } => {
                 let (left, right) = (self.expr(code, left, base), self.expr(code, right, base));
@@ -86,10 +93,6 @@ impl<'a> Machine<'a> {
             }
             &Op::Concat(left, right) => self.concat(code, id, left, right, base),
             Op::Range(..) => self.range(code, id, base),
-            &Op::If { condition, then, otherwise } => {
-                let chosen = if self.traced_condition(code, condition, base) { then } else { otherwise };
-                self.expr(code, chosen, base)
-            }
             &Op::Match { value, arms } => match self.expr(code, value, base) {
                 Value::Enum { variant, .. } => match code.args(arms).get(variant as usize) {
                     Some(&arm) => {
@@ -100,23 +103,6 @@ impl<'a> Machine<'a> {
                 },
                 _ => Value::None,
             },
-            &Op::First { cases, otherwise } => {
-                let mut taken = otherwise;
-                let mut number = None;
-                for (at, case) in (0u32..).zip(code.args(cases).chunks_exact(2)) {
-                    if self.traced_condition(code, case[0], base) {
-                        (taken, number) = (case[1], Some(at));
-                        break;
-                    }
-                }
-                self.note(code.entry, id, || (EventKind::Case(number), Value::None));
-                if taken == NONE { Value::None } else { self.expr(code, taken, base) }
-            }
-            &Op::Let { local, value, body } => {
-                let value = self.expr(code, value, base);
-                self.stack[base + local as usize] = value;
-                self.expr(code, body, base)
-            }
             Op::List(items) => {
                 let items = code.args(*items);
                 Value::list(items.iter().map(|&item| self.expr(code, item, base)).collect())
@@ -175,7 +161,38 @@ impl<'a> Machine<'a> {
                 *counter += 1;
                 Value::Int(*counter - 1)
             }
+            // All others are in `expr`.
+            _ => Value::None,
         }
+    }
+
+    #[inline(never)]
+    fn has_mark(&mut self, code: &Code, of: ExprId, mark: Sym, base: usize) -> Value {
+        match self.expr(code, of, base).as_anchor() {
+            Some(anchor) => Value::Bool(self.marks.as_ref().is_some_and(|m| m.has(anchor, mark))),
+            None => Value::None,
+        }
+    }
+
+    #[inline(never)]
+    fn noted(&mut self, code: &Code, of: ExprId, note: Sym, base: usize) -> Value {
+        let subject = Subject::of(&self.expr(code, of, base));
+        self.see_everything();
+        subject.and_then(|subject| self.notes.get(&(note, subject)).cloned()).unwrap_or_default()
+    }
+
+    /// The value of the first case that holds, or the other; [`NONE`] if there is none.
+    fn case(&mut self, code: &Code, id: ExprId, cases: Span, otherwise: ExprId, base: usize) -> ExprId {
+        let mut taken = otherwise;
+        let mut number = None;
+        for (at, case) in (0u32..).zip(code.args(cases).chunks_exact(2)) {
+            if self.traced_condition(code, case[0], base) {
+                (taken, number) = (case[1], Some(at));
+                break;
+            }
+        }
+        self.note(code.entry, id, || (EventKind::Case(number), Value::None));
+        taken
     }
 
     /// Whether expression `id` is true.
@@ -213,8 +230,27 @@ impl<'a> Machine<'a> {
                 let chosen = if self.traced_condition(code, condition, base) { then } else { otherwise };
                 self.condition(code, chosen, base)
             }
+            Op::Inline { args, lift, at, body } => {
+                self.bind(code, args, lift, base + at as usize, base) && self.condition(code, body, base)
+            }
+            Op::First { cases, otherwise } => match self.case(code, id, cases, otherwise, base) {
+                NONE => false,
+                taken => self.condition(code, taken, base),
+            },
             _ => self.expr(code, id, base).is_true(),
         }
+    }
+
+    /// Puts arguments where the function that stands there looks for them; false if the result is none.
+    #[inline]
+    fn bind(&mut self, code: &Code, args: Span, lift: u32, slot: usize, base: usize) -> bool {
+        let mut absent = false;
+        for (at, &arg) in code.args(args).iter().enumerate() {
+            let value = self.expr(code, arg, base);
+            absent |= lift >> at & 1 == 1 && value.is_none();
+            self.stack[slot + at] = value;
+        }
+        !absent
     }
 
     /// A condition that decides what is evaluated next: `explain` shows it.
@@ -244,6 +280,7 @@ impl<'a> Machine<'a> {
         Value::None
     }
 
+    #[inline(never)]
     fn invoke(
         &mut self,
         code: &Code,
@@ -267,16 +304,25 @@ impl<'a> Machine<'a> {
             self.leave(frame);
             return Value::None;
         }
-        let key = if linked.memo { Key::new(callee.0, 0, &self.stack[frame..]) } else { None };
+        let tried = linked.memo && self.worth[callee.0 as usize].is_tried();
+        let key = if tried { Key::new(callee.0, 0, &self.stack[frame..]) } else { None };
         let result = match key.and_then(|key| self.recall(&key)) {
-            Some(value) => value,
+            Some(value) => {
+                self.worth[callee.0 as usize].hit();
+                value
+            }
             None => {
                 let mark = self.reads.as_ref().map(|reads| (reads.nodes.len(), reads.everything));
                 self.reach(callee);
                 let event = self.begin_call(code.entry, id, callee, frame);
-                self.stack.resize(frame + (linked.code.locals as usize).max(args.len()), Value::None);
-                let result = self.expr(&linked.code, value, frame);
+                let code = self.code(linked);
+                self.stack.resize(frame + (code.locals as usize).max(args.len()), Value::None);
+                let before = self.steps;
+                let result = self.expr(code, value, frame);
                 self.end_call(event, &result);
+                if linked.memo {
+                    self.worth[callee.0 as usize].found(before.saturating_sub(self.steps));
+                }
                 if let Some(key) = key {
                     self.remember(key, &result, mark);
                 }
@@ -477,28 +523,9 @@ impl<'a> Machine<'a> {
             }
         }
     }
-
-    fn see_subject(&mut self, subject: &Value) {
-        match subject {
-            Value::Node(node) => self.see(*node),
-            Value::Input(input) => self.see(input.node),
-            Value::Output(output) => self.see(output.node),
-            Value::Graph(_) => self.see_everything(),
-            _ => {}
-        }
-    }
-
-    /// The attributes of a node, a graph, or the tensor of an anchor.
-    pub(super) fn attrs(&self, subject: &Value) -> Option<&Attrs> {
-        match subject {
-            Value::Node(node) => self.node(*node).map(|node| &node.attrs),
-            Value::Graph(graph) => self.edit.get_graph(*graph).map(|graph| &graph.attrs),
-            other => self.desc(other.as_anchor()?).map(|desc| &desc.attrs),
-        }
-    }
 }
 
-fn compare(op: Compare, left: &Value, right: &Value) -> bool {
+pub(super) fn compare(op: Compare, left: &Value, right: &Value) -> bool {
     match op {
         Compare::Eq => return left == right,
         Compare::Ne => return left != right,
@@ -515,7 +542,7 @@ fn compare(op: Compare, left: &Value, right: &Value) -> bool {
 }
 
 /// Integers saturate; division by zero gives none.
-fn arith(op: Arith, left: &Value, right: &Value) -> Value {
+pub(super) fn arith(op: Arith, left: &Value, right: &Value) -> Value {
     let floats = match (left, right) {
         (&Value::Int(a), &Value::Int(b)) => {
             return match op {
@@ -540,60 +567,5 @@ fn arith(op: Arith, left: &Value, right: &Value) -> Value {
         Arith::Div if b != 0.0 => Value::Float(a / b),
         Arith::Rem if b != 0.0 => Value::Float(a % b),
         Arith::Div | Arith::Rem => Value::None,
-    }
-}
-
-/// The first of `keys` that has a value of the declared kind; else what an absent attribute reads as.
-fn attr_value(attrs: &Attrs, keys: &[Sym], ty: AttrType) -> Value {
-    let value = keys.iter().filter_map(|&key| attrs.get(key)).find_map(|value| convert(value, ty));
-    value.unwrap_or_else(|| match ty {
-        AttrType::Bool => Value::Bool(false),
-        AttrType::OptBool | AttrType::Int | AttrType::Float | AttrType::Str | AttrType::Any => Value::None,
-        _ => Value::list(Vec::new()),
-    })
-}
-
-fn convert(value: &AttrValue, ty: AttrType) -> Option<Value> {
-    Some(match (ty, value) {
-        (_, AttrValue::Other(other)) if !matches!(other.0, AttrValue::Other(_)) => {
-            return convert(&other.0, ty);
-        }
-        (AttrType::Bool | AttrType::OptBool, AttrValue::Bool(b)) => Value::Bool(*b),
-        (AttrType::Int, AttrValue::Int(i)) => Value::Int(*i),
-        (AttrType::Float, AttrValue::Float(f)) => Value::Float(f64::from(*f)),
-        (AttrType::Str, AttrValue::Str(bytes)) => string(bytes),
-        (AttrType::ListListInt, AttrValue::ListListInt(rows)) => {
-            let row = |row: &[i64]| Value::list(row.iter().map(|&i| Value::Int(i)).collect());
-            Value::list(rows.iter().map(|ints| row(ints)).collect())
-        }
-        (_, AttrValue::List(list)) => return convert_list(list, ty),
-        _ => return None,
-    })
-}
-
-fn convert_list(list: &ListValue, ty: AttrType) -> Option<Value> {
-    let values = match (ty, &list.items) {
-        (
-            AttrType::ListInt | AttrType::ListStr | AttrType::ListBool | AttrType::ListFloat,
-            ListItems::Empty,
-        ) => Vec::new(),
-        (AttrType::ListInt, ListItems::Int(items)) => items.iter().map(|&i| Value::Int(i)).collect(),
-        (AttrType::ListBool, ListItems::Bool(items)) => items.iter().map(|&b| Value::Bool(b)).collect(),
-        (AttrType::ListStr, ListItems::Str(items)) => items.iter().map(|bytes| string(bytes)).collect(),
-        (AttrType::ListFloat, ListItems::Float(items)) => {
-            items.iter().map(|&f| Value::Float(f64::from(f))).collect()
-        }
-        _ => return None,
-    };
-    Some(Value::list(values))
-}
-
-/// A string of the file. Names that a rule or a type has interned need no copy; bytes that are not UTF-8 are
-/// shown as such.
-fn string(bytes: &[u8]) -> Value {
-    let text = String::from_utf8_lossy(bytes);
-    match Sym::lookup(&text) {
-        Some(sym) => Value::Str(sym),
-        None => Value::text(&text),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use super::attrs::Place;
 use super::code::Code;
 use super::machine::STORED;
 use super::stream::End;
@@ -46,6 +47,7 @@ fn port(index: &Value, len: usize) -> Option<u32> {
 
 impl<'a> Machine<'a> {
     /// A fact of the value of `of`, with up to two arguments. Asked of none it gives none.
+    #[inline(never)]
     pub(super) fn fact(
         &mut self,
         code: &Code,
@@ -74,6 +76,11 @@ impl<'a> Machine<'a> {
                 return self.fold(code, fact, of, base);
             }
             _ => {}
+        }
+        match self.at_hand(code, of, base) {
+            Some(Place::Node(node)) => return self.node_fact(code, fact, node, a, base),
+            Some(Place::Anchor(anchor)) => return self.anchor_fact(code, fact, anchor, a, base),
+            None => {}
         }
         let receiver = self.expr(code, of, base);
         match receiver {

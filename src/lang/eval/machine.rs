@@ -10,7 +10,7 @@ use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
 use super::host::{Failure, Host, Marks};
 use super::lasting::Lasting;
-use super::memo::Memo;
+use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Reads, Trace};
@@ -80,6 +80,8 @@ pub struct Machine<'a> {
     stack_start: usize,
     epoch: u64,
     pub(super) memo: Memo,
+    /// By entry.
+    pub(super) worth: Vec<Worth>,
     lists: FxHashMap<(GraphId, bool), Arc<List>>,
     pub(super) names: Option<Names>,
     /// A failure inside an expression; statements look at it.
@@ -131,6 +133,7 @@ impl<'a> Machine<'a> {
             stack_start: 0,
             epoch: 0,
             memo: Memo::default(),
+            worth: vec![Worth::default(); program.len()],
             lists: FxHashMap::default(),
             names: None,
             pending: None,
@@ -251,8 +254,9 @@ impl<'a> Machine<'a> {
     pub fn eval(&mut self, entry: EntryId, expr: ExprId, frame: &[Value]) -> Result<Value, Failure> {
         let program = self.program;
         let Some(linked) = program.linked(entry) else { return Ok(Value::None) };
-        let base = self.enter(frame, linked.code.locals);
-        let value = self.expr(&linked.code, expr, base);
+        let code = self.code(linked);
+        let base = self.enter(frame, code.locals);
+        let value = self.expr(code, expr, base);
         self.reach(entry);
         self.leave(base);
         self.settle(value)
@@ -262,8 +266,9 @@ impl<'a> Machine<'a> {
     pub fn test(&mut self, entry: EntryId, expr: ExprId, frame: &[Value]) -> Result<bool, Failure> {
         let program = self.program;
         let Some(linked) = program.linked(entry) else { return Ok(false) };
-        let base = self.enter(frame, linked.code.locals);
-        let value = self.condition(&linked.code, expr, base);
+        let code = self.code(linked);
+        let base = self.enter(frame, code.locals);
+        let value = self.condition(code, expr, base);
         self.reach(entry);
         self.decide(entry, expr, value);
         self.leave(base);

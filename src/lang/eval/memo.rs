@@ -50,6 +50,34 @@ pub(super) fn pack(value: &Value) -> Option<(u8, u64)> {
     })
 }
 
+/// Whether the results of an entry are worth remembering, as far as a run has shown.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Worth {
+    /// Short results in a row that had not been remembered.
+    misses: u8,
+}
+
+/// After so many of them an entry's results are not looked up any more.
+const PATIENCE: u8 = 32;
+
+/// Results that took more steps are always worth it.
+const LONG: u64 = 32;
+
+impl Worth {
+    pub fn is_tried(self) -> bool {
+        self.misses < PATIENCE
+    }
+
+    pub fn hit(&mut self) {
+        self.misses = 0;
+    }
+
+    /// A result had to be found, in so many steps.
+    pub fn found(&mut self, steps: u64) {
+        self.misses = if steps > LONG { 0 } else { self.misses.saturating_add(1) };
+    }
+}
+
 struct Slot {
     key: Key,
     epoch: u64,

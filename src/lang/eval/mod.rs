@@ -12,6 +12,7 @@
 #![allow(clippy::mutable_key_type)]
 
 mod attempt;
+mod attrs;
 mod cells;
 mod chains;
 mod code;
@@ -20,6 +21,7 @@ mod edits;
 mod exec;
 mod expr;
 mod fact;
+mod graft;
 mod host;
 mod lasting;
 mod machine;
@@ -28,6 +30,7 @@ mod neighbours;
 mod program;
 mod reach;
 mod render;
+mod simplify;
 mod stream;
 mod sweep;
 mod tally;

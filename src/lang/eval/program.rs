@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::code::{Code, ConstSet, Op};
+use super::code::{Code, ConstSet};
+use super::simplify::{DEAR, simplify};
 use super::{EntryId, Value};
 use crate::graph::Sym;
-use crate::lang::facts::Fact;
-use crate::lang::hir::{Body, Each, Entry, ExprId, OptionValue};
+use crate::lang::hir::{Body, Entry, ExprId, OptionValue};
 use crate::lang::syntax::ast::{Kind, OptionType};
 
 /// A closure of items (every item that one of them uses is there), with all names resolved. Immutable and
@@ -37,10 +37,25 @@ impl PartialEq for Program {
 pub(super) struct Linked {
     pub key: (Kind, Sym),
     pub entry: Arc<Entry>,
+    /// The body as it was written.
     pub code: Code,
+    /// The same, simplified.
+    pub plain: Code,
     pub data: Data,
     /// Worth remembering: pure, and dearer than a look into the memo.
     pub memo: bool,
+    /// Of a function or a walk: how many expressions it has, and what they cost. `None`: the result depends on more
+    /// than the graph.
+    pub size: usize,
+    pub cost: Option<u32>,
+}
+
+impl Linked {
+    /// Evaluated sooner than remembered.
+    #[inline]
+    pub fn cheap(&self) -> bool {
+        self.cost.is_some_and(|cost| cost < DEAR)
+    }
 }
 
 #[derive(Debug)]
@@ -50,9 +65,6 @@ pub(super) enum Data {
     Table(FxHashMap<Value, Value>),
     Fn { value: ExprId },
 }
-
-/// Expressions that cost more than this are memoized.
-const DEAR: u32 = 24;
 
 impl Program {
     /// Links `entries`. An option that `options` lacks has its declared default.
@@ -65,14 +77,17 @@ impl Program {
         for (key, entry) in entries {
             let id = EntryId(program.entries.len() as u32);
             program.ids.insert(key, id);
-            program.entries.push(Linked { key, entry, code: Code::default(), data: Data::None, memo: false });
+            let (code, plain) = (Code::default(), Code::default());
+            let linked =
+                Linked { key, entry, code, plain, data: Data::None, memo: false, size: 0, cost: None };
+            program.entries.push(linked);
         }
         let linked: Vec<_> = program.ids.values().map(|&id| (id, program.link_entry(id))).collect();
         for (id, (code, data)) in linked {
             let entry = &mut program.entries[id.0 as usize];
             (entry.code, entry.data) = (code, data);
         }
-        program.weigh();
+        simplify(&mut program.entries);
         program
     }
 
@@ -128,6 +143,10 @@ impl Program {
         }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     pub(super) fn linked(&self, entry: EntryId) -> Option<&Linked> {
         self.entries.get(entry.0 as usize)
     }
@@ -175,57 +194,4 @@ impl Program {
         }
         ConstSet::new(all)
     }
-
-    /// Decides what is memoized. Calls are acyclic, so costs settle after as many rounds as calls are deep; what
-    /// has not settled by then is not memoized.
-    fn weigh(&mut self) {
-        let mut costs: Vec<Option<Option<u32>>> = vec![None; self.entries.len()];
-        loop {
-            let mut settled = false;
-            for at in 0..self.entries.len() {
-                if costs[at].is_none()
-                    && let Some(cost) = cost(&self.entries[at].code, &costs)
-                {
-                    costs[at] = Some(cost);
-                    settled = true;
-                }
-            }
-            if !settled {
-                break;
-            }
-        }
-        for (linked, cost) in self.entries.iter_mut().zip(costs) {
-            linked.memo = cost.flatten().is_some_and(|cost| cost >= DEAR || linked.key.0 == Kind::Walk);
-        }
-    }
-}
-
-/// Cost of a body, if those of its callees are known. `Some(None)`: the result depends on more than the graph.
-fn cost(code: &Code, costs: &[Option<Option<u32>>]) -> Option<Option<u32>> {
-    let mut total = 0u32;
-    for op in &code.ops {
-        let own = match op {
-            Op::HasMark { .. }
-            | Op::Counter(_)
-            | Op::Conflicts { .. }
-            | Op::WouldConflict { .. }
-            | Op::Symbols { .. } => return Some(None),
-            Op::Fact {
-                fact:
-                    Fact::AnchorMarks | Fact::AnchorRegistered | Fact::AnchorGroupSize | Fact::AnchorSameGroup,
-                ..
-            } => return Some(None),
-            Op::Fact { fact: Fact::NodeReaches | Fact::GraphFind | Fact::GraphNode, .. } => DEAR,
-            Op::Quantifier { .. } | Op::Where { .. } | Op::List(_) => DEAR,
-            Op::Each { kind: Each::SortBy, .. } => 2 * DEAR,
-            Op::Each { .. } => DEAR,
-            Op::Call { callee, .. } | Op::Walk { walk: callee, .. } => match costs[callee.0 as usize]? {
-                Some(cost) => cost,
-                None => return Some(None),
-            },
-            _ => 1,
-        };
-        total = total.saturating_add(own);
-    }
-    Some(Some(total))
 }

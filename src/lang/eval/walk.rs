@@ -57,23 +57,31 @@ impl<'a> Machine<'a> {
             return Value::None;
         }
         if linked.memo && mode == WalkMode::Last && !*lists && self.may_last() {
-            let last = self.lasting_walk(&linked.code, steps, walk, from);
+            let last = self.lasting_walk(self.code(linked), steps, walk, from);
             self.calls -= 1;
             return last;
+        }
+        if linked.cheap()
+            && !*lists
+            && let Some(result) = self.walk_of_one(self.code(linked), steps, mode, &from)
+        {
+            self.calls -= 1;
+            return result;
         }
         let key = if linked.memo { Key::new(walk.0, mode as u8, std::slice::from_ref(&from)) } else { None };
         let result = match key.and_then(|key| self.recall(&key)) {
             Some(value) => value,
             None => {
                 let mark = self.reads.as_ref().map(|reads| (reads.nodes.len(), reads.everything));
-                let frame = self.enter(std::slice::from_ref(&from), linked.code.locals);
+                let code = self.code(linked);
+                let frame = self.enter(std::slice::from_ref(&from), code.locals);
                 self.reach(walk);
                 let event = self.begin_call(entry, id, walk, frame);
                 let start = self.places.len();
                 let (result, keep) = if *lists {
-                    (self.breadth_first(&linked.code, steps, from, frame), true)
+                    (self.breadth_first(code, steps, from, frame), true)
                 } else {
-                    self.chain(&linked.code, steps, mode, from, frame, key)
+                    self.chain(code, steps, mode, from, frame, key)
                 };
                 self.places.truncate(start);
                 self.end_call(event, &result);
@@ -88,6 +96,21 @@ impl<'a> Machine<'a> {
         result
     }
 
+    /// The result of a walk that ends where it begins, as most walks of most rules do: sooner seen than remembered.
+    /// `None`: it goes on, or somebody wants to see each step.
+    fn walk_of_one(&mut self, code: &Code, steps: &Steps, mode: WalkMode, from: &Value) -> Option<Value> {
+        let result = match mode {
+            _ if self.is_observed() => return None,
+            WalkMode::Last => from.clone(),
+            WalkMode::Lost | WalkMode::Cycle => Value::Bool(false),
+            WalkMode::Path | WalkMode::All => return None,
+        };
+        let frame = self.enter(std::slice::from_ref(from), code.locals);
+        let next = self.step(code, steps, from, frame);
+        self.leave(frame);
+        next.is_none().then_some(result)
+    }
+
     /// Goes through the places of a walk of single steps, the start first, no further than the sink wants.
     pub(super) fn each_place(&mut self, walk: EntryId, from: Value, sink: &mut Sink<'_, 'a>) -> End {
         let program = self.program;
@@ -96,7 +119,8 @@ impl<'a> Machine<'a> {
         if from.is_none() || !self.descend() {
             return End::Absent;
         }
-        let frame = self.enter(std::slice::from_ref(&from), linked.code.locals);
+        let code = self.code(linked);
+        let frame = self.enter(std::slice::from_ref(&from), code.locals);
         self.reach(walk);
         let start = self.places.len();
         let mut visited = Visited { start, set: FxHashSet::default() };
@@ -106,7 +130,7 @@ impl<'a> Machine<'a> {
             if !self.spend(1) || !sink(self, place.clone()) {
                 break End::Stopped;
             }
-            match self.step(&linked.code, steps, &place, frame) {
+            match self.step(code, steps, &place, frame) {
                 Some((next, _)) if !next.is_none() && visited.add(&mut self.places, next.clone()) => {
                     place = next
                 }

@@ -4,7 +4,9 @@
 //! asked of a machine on the side ([`Machine::aside`]) leaves no trace in the run.
 
 use super::code::Code;
+use super::program::Linked;
 use super::{EntryId, Failure, Machine, Value};
+use crate::graph::NodeId;
 use crate::lang::hir::{ChainStep, ExprId, Local, Statement};
 
 /// A frame on the stack of a machine: the item whose body it belongs to, and where it begins.
@@ -17,6 +19,15 @@ pub struct Spot {
 
 /// Is told of statements before and after they are done. Each `enter`, `before` and `step` is followed by its `leave`.
 pub trait Watch {
+    /// The nodes that a rule with a list of its own is going to look at, with that list and the rule's condition.
+    fn listed(
+        &self,
+        machine: &mut Machine<'_>,
+        entry: EntryId,
+        rule: (ExprId, Option<ExprId>),
+        nodes: &[NodeId],
+    );
+
     /// A body that is for certain nodes comes to the one in `frame`. If its condition does not hold, nothing follows
     /// but the `leave`.
     fn enter(
@@ -51,6 +62,18 @@ impl<'a> Machine<'a> {
         self.watch
     }
 
+    /// The code of an item: as it was written if somebody looks on, else simplified.
+    #[inline]
+    pub(super) fn code(&self, linked: &'a Linked) -> &'a Code {
+        if self.is_observed() { &linked.code } else { &linked.plain }
+    }
+
+    /// Whether somebody wants to know how results come about.
+    #[inline]
+    pub(super) fn is_observed(&self) -> bool {
+        self.trace.is_some() || self.tally.is_some() || self.watch.is_some()
+    }
+
     /// The locals of a frame as they are now.
     pub fn frame_at(&self, spot: Spot) -> Vec<Value> {
         let end = (spot.base + spot.locals as usize).min(self.stack.len());
@@ -75,7 +98,7 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn spot(code: &Code, base: usize) -> Spot {
-        Spot { entry: code.entry, base, locals: code.locals }
+        Spot { entry: code.entry, base, locals: code.declared }
     }
 
     /// Does something under the eyes of whoever watches.

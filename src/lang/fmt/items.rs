@@ -40,7 +40,7 @@ impl Printer<'_> {
     fn declaration(&mut self, tree: &Tree, columns: PairColumns) -> Doc {
         match tree.as_rule() {
             Rule::table_item => self.table_item(tree),
-            Rule::fn_item => self.fn_item(tree),
+            Rule::fn_item | Rule::measure_item => self.fn_item(tree),
             Rule::walk_item => self.braced_lines(tree, Printer::case),
             Rule::order_item => self.braced_lines(tree, |printer, line| Row::of(printer.words(line))),
             Rule::attribute_item => self.attribute_item(tree),

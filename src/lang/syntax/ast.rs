@@ -47,6 +47,7 @@ pub enum Kind {
     Lint,
     Order,
     Pipeline,
+    Measure,
     Test,
 }
 
@@ -178,6 +179,13 @@ pub enum ItemData {
     Pipeline {
         steps: Vec<PipelineStep>,
         role: PipelineRole,
+    },
+    /// A number that runs are told with; without a value each node counts as one.
+    Measure {
+        title: String,
+        unit: Option<Name>,
+        subject: Subject,
+        value: Option<Expr>,
     },
     Test(Test),
     /// `remove KIND NAME` and `remove never A with B`.

@@ -96,6 +96,7 @@ impl Builder {
             Rule::lint_item => (Kind::Lint, first_name?, self.lint(tree)?),
             Rule::order_item => (Kind::Order, first_name?, self.order(tree)?),
             Rule::pipeline_item => (Kind::Pipeline, first_name?, self.pipeline(tree)?),
+            Rule::measure_item => (Kind::Measure, first_name?, self.measure(tree)?),
             Rule::test_item => (Kind::Test, self.title(tree)?, ItemData::Test(self.test(tree)?)),
             _ => return None,
         };
@@ -499,6 +500,20 @@ impl Builder {
         let level = self.name_in(tree, Rule::lint_level)?;
         let subject = self.optional_subject(tree)?;
         Some(ItemData::Lint { code, level, subject, body: self.body_in(tree)? })
+    }
+
+    fn measure(&mut self, tree: &Tree) -> Option<ItemData> {
+        let title = self.string(&child(tree, Rule::string)?);
+        let unit = match child(tree, Rule::unit) {
+            Some(unit) => Some(self.name_in(&unit, Rule::name)?),
+            None => None,
+        };
+        let subject = self.subject(&child(tree, Rule::subject)?)?;
+        let value = match child(tree, Rule::expr) {
+            Some(_) => Some(self.expr_in(tree, Rule::expr)?),
+            None => None,
+        };
+        Some(ItemData::Measure { title, unit, subject, value })
     }
 
     fn order(&mut self, tree: &Tree) -> Option<ItemData> {

@@ -174,6 +174,7 @@ pub fn kind_of(keyword: &str) -> Option<Kind> {
         "lint" => Kind::Lint,
         "order" => Kind::Order,
         "pipeline" => Kind::Pipeline,
+        "measure" => Kind::Measure,
         "test" => Kind::Test,
         _ => return None,
     })

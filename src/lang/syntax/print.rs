@@ -64,6 +64,7 @@ pub fn keyword(kind: Kind) -> &'static str {
         Kind::Lint => "lint",
         Kind::Order => "order",
         Kind::Pipeline => "pipeline",
+        Kind::Measure => "measure",
         Kind::Test => "test",
     }
 }
@@ -233,6 +234,12 @@ impl Printer {
                     PipelineRole::Default => " as default",
                 };
                 self.line(&format!("{keyword} {name}{whole} = {}", steps.join(", ")));
+            }
+            ItemData::Measure { title, unit, subject: all, value } => {
+                let unit = unit.map(|unit| format!(" unit {}", unit.text)).unwrap_or_default();
+                let value = value.as_ref().map(|value| format!(" = {}", full(value))).unwrap_or_default();
+                let subject = subject(Some(all));
+                self.line(&format!("{keyword} {name} {}{unit}{subject}{value}", string(title)));
             }
             ItemData::Test(test) => self.test(&format!("{keyword} {}", string(name.as_str())), test),
             ItemData::Removed { with } => {

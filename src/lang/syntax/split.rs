@@ -9,7 +9,7 @@ use super::scan::{self, Token, TokenKind, indent_of_line, slice};
 use crate::lang::diagnostic::{Diagnostic, Label, Level, Place, did_you_mean};
 
 /// The words that begin an item.
-pub const ITEM_KEYWORDS: [&str; 27] = [
+pub const ITEM_KEYWORDS: [&str; 28] = [
     "set",
     "extend",
     "override",
@@ -36,11 +36,12 @@ pub const ITEM_KEYWORDS: [&str; 27] = [
     "lint",
     "order",
     "pipeline",
+    "measure",
     "test",
 ];
 
 /// Words that may stand at the left margin and still continue the item above.
-const CLAUSE_WORDS: [&str; 24] = [
+const CLAUSE_WORDS: [&str; 25] = [
     "for",
     "over",
     "when",
@@ -65,6 +66,7 @@ const CLAUSE_WORDS: [&str; 24] = [
     "named",
     "by",
     "to",
+    "unit",
 ];
 
 /// One item's bytes in its file: from its first `///` line or its keyword to the last byte that is not white

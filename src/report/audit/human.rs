@@ -30,6 +30,7 @@ pub fn human(audit: &Audit, human: &Human) -> String {
     part("ordered lists", ordered(audit, style));
     part("passes", passes(audit, style));
     part("pipelines", pipelines(audit));
+    part("measures", measures(audit, style));
     part("coverage", coverage(audit));
     part("findings", findings(audit, human));
     let _ = writeln!(text, "{}", summary(audit));
@@ -214,6 +215,15 @@ fn pipelines(audit: &Audit) -> String {
         }
     }
     text
+}
+
+fn measures(audit: &Audit, style: Style) -> String {
+    let mut table = table(style, &["measure", "told as", "of", "each counts"]);
+    for row in &audit.measures {
+        let told = format!("{}{}", row.title, row.unit.map(|unit| format!(", {unit}")).unwrap_or_default());
+        table.add_row([row.name, &told, &row.subject, row.value.as_deref().unwrap_or("1")]);
+    }
+    if audit.measures.is_empty() { String::new() } else { drawn(table) }
 }
 
 fn coverage(audit: &Audit) -> String {

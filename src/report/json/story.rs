@@ -6,7 +6,7 @@ use super::super::rules::Rules;
 use super::super::table::fate_word;
 use super::{PlaceJson, RuleJson, line, place, rule};
 use crate::engine::explain::{
-    ActKind, ActStory, AnchorStory, ChainStory, Explanation, MarkStory, PassStory, StepKind, Table,
+    ActKind, ActStory, AnchorStory, Answer, ChainStory, Explanation, MarkStory, PassStory, StepKind, Table,
     TraceStep, Verdict, VerdictStory,
 };
 use crate::graph::Sym;
@@ -144,6 +144,8 @@ struct ChainJson<'a> {
     rule: RuleJson<'a>,
     #[serde(flatten)]
     place: PlaceJson<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    walks: Vec<StepJson<'a>>,
     requirements: Vec<RequirementJson<'a>>,
     passed: bool,
     outcome: &'a str,
@@ -154,19 +156,22 @@ struct ChainJson<'a> {
 #[derive(Serialize)]
 struct RequirementJson<'a> {
     name: &'static str,
-    holds: bool,
+    /// Absent: not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holds: Option<bool>,
     steps: Vec<StepJson<'a>>,
 }
 
 fn chain<'a>(story: &'a ChainStory, rules: &'a Rules) -> ChainJson<'a> {
     let requirements = story.requirements.iter().map(|requirement| RequirementJson {
         name: requirement.name.as_str(),
-        holds: requirement.holds,
+        holds: (requirement.answer != Answer::NotAsked).then_some(requirement.answer == Answer::Holds),
         steps: steps(&requirement.steps),
     });
     ChainJson {
         rule: rule(&story.rule, rules),
         place: place(&story.place),
+        walks: steps(&story.walks),
         requirements: requirements.collect(),
         passed: story.passed,
         outcome: &story.outcome,

@@ -1,17 +1,18 @@
 //! Decisions: what they are about, how they came out, and what was at stake.
 
+use super::super::TraceStep;
 use super::super::scan::{Layers, asks_existence, asks_type, mentions, node_of};
 use super::super::why::{Frame, Origin, Why};
-use super::super::would::{NOTHING, Stake, after, body, only_stops, stake};
-use super::super::{StepKind, TraceStep};
-use super::state::{About, At, Bound, Form, Open, State, Told, append, append_new, during, want};
+use super::super::would::{NOTHING, Stake, after, body, loops_over, only_stops, stake};
+use super::state::{About, At, Bound, Open, State, Told, append, append_new, during, told_once, want};
 use super::{Act, FOCUS, Key, Mode, Observer, What};
-use crate::graph::{NodeId, Sym};
+use crate::graph::NodeId;
 use crate::lang::eval::{EntryId, Machine, Spot, Value};
-use crate::lang::hir::{ChainStep, ExprId, Local, Statement, StepEnd};
+use crate::lang::hir::{ExprId, Local, Statement};
+use crate::lang::syntax::ast::Kind;
 
 /// How deep functions are opened.
-const DEEP: u32 = 14;
+pub(super) const DEEP: u32 = 14;
 /// The same where one reason is wanted.
 const SHALLOW: u32 = 4;
 /// Elements that one loop passed over and that are told.
@@ -95,7 +96,7 @@ impl Observer<'_> {
             let (steps, shape) = (why.steps, why.shape);
             let last = steps.iter().zip(&shape).rfind(|(step, _)| step.value.starts_with("false"));
             let foreign = last.is_some_and(|(_, (entry, expr, _))| asks_type(machine, *entry, *expr));
-            (steps, foreign)
+            (told_once(&steps), foreign)
         })
     }
 
@@ -273,22 +274,128 @@ impl Observer<'_> {
                         passed -= 1;
                         continue;
                     }
-                    let (mut steps, foreign) =
-                        self.steps(machine, &mut frame.clone(), &[condition], &about.focus);
-                    if telling {
-                        append(&mut steps, self.unreached(machine, &mut frame, condition));
-                        let origin = self.origin(machine, &mut frame, &layers, (&element, &about.focus));
-                        append_new(&mut steps, origin);
-                    }
-                    let value = about.value.clone().unwrap_or_default();
-                    // Of two nodes of one decision the other one is of interest.
-                    let own = node_of(&value);
-                    let other = about.focus.iter().copied().find(|node| Some(*node) != own).map(Value::Node);
-                    let item = if node_of(&element) == own { other } else { Some(element) };
-                    let what = What::Refused { stake: at_stake, foreign, whole: false };
-                    self.emit_refused(state, spot.entry, (&value, item), what, steps);
+                    self.pass_over(
+                        state,
+                        machine,
+                        &mut frame,
+                        &layers,
+                        (element, &about, condition),
+                        at_stake,
+                    );
                 }
             }
+        }
+    }
+
+    /// An element that a filter kept from something.
+    fn pass_over(
+        &self,
+        state: &mut State,
+        machine: &mut Machine<'_>,
+        frame: &mut Frame,
+        layers: &Layers,
+        (element, about, condition): (Value, &About, ExprId),
+        stake: Stake,
+    ) {
+        let (mut steps, foreign) = self.steps(machine, &mut frame.clone(), &[condition], &about.focus);
+        if matches!(self.mode, Mode::Tell(_)) {
+            append(&mut steps, self.unreached(machine, frame, condition));
+            append_new(&mut steps, self.origin(machine, frame, layers, (&element, &about.focus)));
+        }
+        let value = about.value.clone().unwrap_or_default();
+        // Of two nodes of one decision the other one is of interest.
+        let own = node_of(&value);
+        let other = about.focus.iter().copied().find(|node| Some(*node) != own).map(Value::Node);
+        let item = if node_of(&element) == own { other } else { Some(element) };
+        let what = What::Refused { stake, foreign, whole: false };
+        self.emit_refused(state, frame.entry, (&value, item), what, steps);
+    }
+
+    /// A list that a `let` filters, and that loops go through later: the elements that they will not see.
+    pub(super) fn filtered(
+        &self,
+        state: &mut State,
+        machine: &mut Machine<'_>,
+        spot: Spot,
+        (local, list): (Local, ExprId),
+        key: Key,
+    ) {
+        let program = machine.program();
+        let Some(hir) = program.hir(spot.entry) else { return };
+        let loops = body(hir).map_or_else(Vec::new, |block| loops_over(hir, block, local));
+        let layers =
+            state.layers.entry((spot.entry, list)).or_insert_with(|| Layers::new(machine, spot.entry, list));
+        let Some(layers) = layers.clone().filter(|_| !loops.is_empty()) else { return };
+        if matches!(self.mode, Mode::Tell(_)) && self.wants(key).is_none() {
+            return;
+        }
+        let conditions: Vec<ExprId> = layers.filters.iter().map(|(_, condition)| *condition).collect();
+        let mut bound: Vec<Local> = layers.filters.iter().map(|(local, _)| *local).collect();
+        bound.extend(loops.iter().map(|(local, _)| *local));
+        let mut frame = self.frame(state, machine, spot.entry, &At::Spot(spot));
+        bound.iter().for_each(|&local| frame.bind(local, Value::None));
+        let around = self.about(state, machine, spot.entry, &At::Both(spot, &frame.slots), &conditions);
+        let base = self.about(state, machine, spot.entry, &At::Both(spot, &frame.slots), &[layers.list]);
+        let elements = self.value(machine, &frame, layers.list);
+        for element in elements.elements().filter(|element| self.asked.fits(element)) {
+            let about = About {
+                value: Some(element.clone()),
+                uses: around.uses.iter().chain(&base.uses).copied().collect(),
+                focus: around.focus.iter().copied().chain(node_of(&element)).collect(),
+            };
+            if matches!(self.mode, Mode::Survey) {
+                want(&mut state.wanted, key, &about);
+                continue;
+            }
+            bound.iter().for_each(|&local| frame.bind(local, element.clone()));
+            let failed =
+                conditions.iter().find(|&&condition| !self.value(machine, &frame, condition).is_true());
+            let own = self.own(&frame, &about);
+            let stake = stake(program, hir, loops.iter().flat_map(|(_, body)| *body), &own);
+            if let (Some(&condition), false) = (failed, stake.is_nothing()) {
+                self.pass_over(state, machine, &mut frame, &layers, (element, &about, condition), stake);
+            }
+        }
+    }
+
+    /// A node that a rule would be for, if the list that the rule goes through had it.
+    pub(super) fn unlisted(
+        &self,
+        state: &mut State,
+        machine: &mut Machine<'_>,
+        (entry, list, condition): (EntryId, ExprId, Option<ExprId>),
+        node: NodeId,
+        key: Key,
+    ) {
+        let value = Value::Node(node);
+        let frame = Frame::new(entry, &[Value::Graph(machine.root()), value.clone()]);
+        if condition.is_some_and(|condition| !self.value(machine, &frame, condition).is_true()) {
+            return;
+        }
+        if matches!(self.mode, Mode::Survey) {
+            let about = About { value: Some(value), uses: Vec::new(), focus: vec![node] };
+            want(&mut state.wanted, key, &about);
+            return;
+        }
+        let steps = machine.aside(|machine| {
+            let mut why = Why::new(machine, self.words, DEEP);
+            why.operand(&mut Frame::new(entry, &frame.slots[..1]), list, 0);
+            why.steps
+        });
+        let chain = match machine.program().key(entry) {
+            Some((Kind::Chain, chain)) => Some(chain),
+            _ => None,
+        };
+        let stake = match (chain, machine.program().hir(entry)) {
+            (Some(chain), _) => Stake { chains: vec![chain], ..Stake::default() },
+            (None, Some(hir)) => {
+                body(hir).map_or_else(Stake::default, |block| stake(machine.program(), hir, block, &[1]))
+            }
+            (None, None) => Stake::default(),
+        };
+        if !stake.is_nothing() {
+            let what = What::Refused { stake, foreign: false, whole: true };
+            self.emit_refused(state, entry, (&value, None), what, steps);
         }
     }
 
@@ -347,55 +454,5 @@ impl Observer<'_> {
         let (anchor, during) = (own.as_anchor(), during(&state.open, node));
         let what = What::Reported { message, help, places };
         state.acts.push(Act { node, anchor, entry: spot.entry, what, steps, during, more: 0 });
-    }
-
-    /// A requirement of a chain on one of the nodes.
-    pub(super) fn require(&self, state: &mut State, machine: &mut Machine<'_>, spot: Spot, step: &ChainStep) {
-        let ChainStep::Require { name, condition, end: StepEnd { otherwise, help, .. } } = step else {
-            return;
-        };
-        let Some(outer) = state.open.iter().rposition(|open| open.chain.is_some()) else { return };
-        let Some(chain) = state.open[outer].chain else { return };
-        let rounds: Vec<Value> = state.open[outer..].iter().filter_map(|open| open.element.clone()).collect();
-        let mut frame = self.frame(state, machine, spot.entry, &At::Spot(spot));
-        let holds = self.value(machine, &frame, *condition).is_true();
-        let in_rounds: Vec<Key> =
-            state.open[outer..].iter().filter(|open| open.form == Form::Round).map(|open| open.key).collect();
-        if let (true, Some(&round)) = (holds, in_rounds.last()) {
-            // Every element has values of its own; that it held for all is told once.
-            if let Some(chain) = state.chains.get_mut(chain) {
-                chain.asked.retain(|(known, _)| known != name);
-                chain.asked.push((*name, round));
-                if chain.requirements.iter().all(|(known, ..)| known != name) {
-                    chain.requirements.push((*name, true, Vec::new()));
-                }
-            }
-            return;
-        }
-        let focus: Vec<NodeId> = state.chains.get(chain).map(|chain| chain.node).into_iter().collect();
-        let mut steps = Vec::new();
-        if !matches!(self.mode, Mode::Brief) {
-            for element in rounds {
-                let value = machine.aside(|machine| Why::new(machine, self.words, DEEP).show(&element));
-                let (source, kind) = ("for one element".to_owned(), StepKind::Element);
-                steps.push(TraceStep { depth: 0, source, value, at: String::new(), kind });
-            }
-            steps.extend(self.steps(machine, &mut frame, &[*condition], &focus).0);
-        }
-        let kept = (!holds).then(|| {
-            let reason = self.words.text(machine, spot.entry, *otherwise, &frame.slots);
-            let help = self.words.text(machine, spot.entry, *help, &frame.slots);
-            (reason.unwrap_or_default(), help)
-        });
-        if let Some(chain) = state.chains.get_mut(chain) {
-            // What held for elements before is no news of the one that failed.
-            let asked = std::mem::take(&mut chain.asked);
-            let stands =
-                |known: &Sym| asked.iter().all(|(name, round)| name != known || in_rounds.contains(round));
-            chain.requirements.retain(|(known, ..)| holds || known != name && stands(known));
-            chain.asked = asked;
-            chain.requirements.push((*name, holds, steps));
-            chain.kept = kept;
-        }
     }
 }

@@ -134,6 +134,24 @@ pub fn tree(steps: &[TraceStep], at: usize) -> &[TraceStep] {
     &steps[at..=at + inner]
 }
 
+/// What has been opened once is not opened again.
+pub fn told_once(steps: &[TraceStep]) -> Vec<TraceStep> {
+    let mut out: Vec<TraceStep> = Vec::with_capacity(steps.len());
+    let mut at = 0;
+    while let Some(step) = steps.get(at) {
+        let new = tree(steps, at);
+        let text = |step: &TraceStep| (step.source.clone(), step.value.clone());
+        let same = |known: usize| {
+            let known = tree(&out, known);
+            known.len() == new.len() && known.iter().map(text).eq(new.iter().map(text))
+        };
+        let is_known = new.len() > 1 && step.depth > 0 && (0..out.len()).any(same);
+        at += if is_known { new.len() } else { 1 };
+        out.push(step.clone());
+    }
+    out
+}
+
 /// Adds those steps that have not been told anywhere; of a list that has been, the elements that have not.
 pub fn append_new(steps: &mut Vec<TraceStep>, more: Vec<TraceStep>) {
     let mut at = 0;

@@ -242,8 +242,8 @@ impl P {
     }
 }
 
-/// Evaluates one expression with `args` in the first slots, over the flat view and over the persistent maps; both
-/// must agree.
+/// Evaluates one expression with `args` in the first slots: over the flat view, over the persistent maps, and as it was
+/// written. All must agree.
 pub fn eval_with(
     mut items: P,
     snapshot: &Snapshot,
@@ -260,6 +260,9 @@ pub fn eval_with(
     let flat = call(Machine::over(&program, &NoHost, snapshot, GraphId::ROOT));
     let persistent = call(Machine::new(&program, &NoHost, snapshot.edit(), None, GraphId::ROOT));
     assert_eq!(flat, persistent);
+    let mut observed = Machine::over(&program, &NoHost, snapshot, GraphId::ROOT);
+    observed.record_trace();
+    assert_eq!(flat, call(observed));
     flat
 }
 

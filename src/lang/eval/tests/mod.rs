@@ -3,4 +3,5 @@
 mod build;
 mod exprs;
 mod facts;
+mod simplify;
 mod statements;

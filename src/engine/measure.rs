@@ -1,0 +1,78 @@
+//! Measures: numbers by which rules say what a graph costs.
+//!
+//! Promise: a measure looks once at each of its subjects and decides nothing; what it found is remembered by snapshot, so a
+//! run that changes nothing is measured once. Sums cannot overflow. What has no value, or fails to tell, is counted
+//! as unknown, never as 0.
+
+use super::queries::At;
+use crate::db::{Db, EntryName, Roots, RuleSet, program};
+use crate::graph::{GraphId, Sym};
+use crate::lang::eval::{EntryId, Failure, Machine, NoHost, Value};
+use crate::lang::hir::{Entry, ExprId, Subject};
+
+/// What a measure says of one graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    pub sum: i128,
+    /// Subjects whose value is not known.
+    pub unknown: usize,
+}
+
+/// A measure before and after a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measured {
+    pub name: Sym,
+    /// What is counted, for people.
+    pub title: String,
+    pub unit: Option<Sym>,
+    pub before: Amount,
+    pub after: Amount,
+}
+
+/// What a measure says of a snapshot: of all graphs, from the outermost on.
+#[salsa::tracked(returns(copy))]
+pub fn amount<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, measure: EntryName<'db>) -> Amount {
+    let linked = program(db, rules, Roots::of(db, [(measure.kind(db), measure.name(db))]));
+    let Some(entry) = linked.0.entry(measure.kind(db), measure.name(db)) else { return Amount::default() };
+    let Some(hir) = linked.0.hir(entry).cloned() else { return Amount::default() };
+    let Entry::Measure { subject, value, .. } = &*hir else { return Amount::default() };
+    let mut machine = Machine::over(&linked.0, &NoHost, at.snapshot(db), GraphId::ROOT);
+    machine.set_tally(db.tally());
+    let mut amount = Amount::default();
+    let subjects = match subjects(&mut machine, entry, subject) {
+        Ok(subjects) => subjects,
+        Err(_) => return Amount { sum: 0, unknown: 1 },
+    };
+    for one in subjects {
+        match look(&mut machine, entry, (subject.condition, *value), one) {
+            Ok(None) => {}
+            Ok(Some(Some(number))) => amount.sum += i128::from(number),
+            Ok(Some(None)) | Err(_) => amount.unknown += 1,
+        }
+    }
+    amount
+}
+
+fn subjects(machine: &mut Machine<'_>, entry: EntryId, subject: &Subject) -> Result<Vec<Value>, Failure> {
+    Ok(match subject.list {
+        None => machine.state().all_nodes(machine.root()).into_iter().map(Value::Node).collect(),
+        Some(list) => machine.eval(entry, list, &[Value::Graph(machine.root())])?.elements().collect(),
+    })
+}
+
+/// `None`: the subject is not counted; `Some(None)`: nobody knows how much.
+fn look(
+    machine: &mut Machine<'_>,
+    entry: EntryId,
+    (condition, value): (Option<ExprId>, Option<ExprId>),
+    subject: Value,
+) -> Result<Option<Option<i64>>, Failure> {
+    let frame = [Value::Graph(machine.root()), subject];
+    if let Some(condition) = condition
+        && !machine.test(entry, condition, &frame)?
+    {
+        return Ok(None);
+    }
+    let Some(value) = value else { return Ok(Some(Some(1))) };
+    Ok(Some(machine.eval(entry, value, &frame)?.as_int()))
+}
