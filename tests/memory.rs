@@ -177,7 +177,7 @@ fn what_the_reference_lets_pass_is_cured() {
     let cases: [(&str, String, &[&str], Fault); 9] = [
         ("R18", format!("v: Variable\nw: Assign(ref=v, value=v) {write}\nuse: HcomAllReduce(v, w) {mutable}\nno: NetOutput(use)"), LAYERS, Fault::OtherValue),
         ("R19, a writer", copied, LAYERS, Fault::OtherValue),
-        ("R19, a reader", format!("v: Variable\nc: Identity(v)\nz: Relu(c)\nw: ScatterUpdate(var=v, updates=z) -> var: float32[1]\nl: Add(c, w)\nno: NetOutput(l)"), LAYERS, Fault::OtherValue),
+        ("R19, a reader", "v: Variable\nc: Identity(v)\nz: Relu(c)\nw: ScatterUpdate(var=v, updates=z) -> var: float32[1]\nl: Add(c, w)\nno: NetOutput(l)".to_owned(), LAYERS, Fault::OtherValue),
         ("R20", format!("d: Data\nx: Relu(d)\nc: Reshape(x)\na: Sum(c) {mutable}\nr: Relu(x) ^a\nno: NetOutput(r)"), LAYERS, Fault::Rubbish),
         ("R21, the order", format!("d: Data\na: HcomAllReduce(d) {mutable}\nb: HcomAllReduce(d) {mutable}\nno: NetOutput(a, b)"), &["hccl_memcpy", "rw", "layout"], Fault::Rubbish),
         ("R21, a view", format!("d: Data\nx: Relu(d)\nc: Reshape(x)\na: HcomAllReduce(x) ^c {mutable}\nr: Relu(c) ^a\nno: NetOutput(r)"), &["hccl_memcpy", "rw", "layout"], Fault::Rubbish),

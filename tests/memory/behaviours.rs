@@ -14,8 +14,11 @@ use crate::machine::{self, Choice, Machine, Value};
 use crate::sketch::{Palette, Sketch, sketches};
 use crate::soundness::{generous, may_overwrite_silently, parse, run, runner};
 
-/// What the user and the variables get, in every order, for each way through the calls.
-fn outcomes(graph: &Snapshot) -> BTreeMap<Choice, BTreeSet<(Vec<Value>, Vec<Value>)>> {
+/// What the user gets, and what the variables hold.
+type Left = (Vec<Value>, Vec<Value>);
+
+/// What is left in every order, for each way through the calls.
+fn outcomes(graph: &Snapshot) -> BTreeMap<Choice, BTreeSet<Left>> {
     // R15: the only user of a variable may overwrite it, so that nothing definite is left there.
     let kept = !may_overwrite_silently(graph);
     let ways = machine::choices(graph).into_iter();

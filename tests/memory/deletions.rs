@@ -397,7 +397,7 @@ fn write_table() -> Vec<String> {
         let settled = known.is_some_and(|(_, noticed, reason)| !noticed && !reason.is_empty()) && !everything;
         let mut order: Vec<&Witness> = if settled { Vec::new() } else { witnesses.iter().collect() };
         // Who noticed before comes first.
-        order.sort_by_key(|witness| !known.is_some_and(|(_, _, said)| *said == witness.name));
+        order.sort_by_key(|witness| known.is_none_or(|(_, _, said)| *said != witness.name));
         let (mut other, mut fewer) = (0, 0);
         let one =
             order.into_iter().filter(|witness| Bench::concerns(witness, &deletion.change)).find(|witness| {

@@ -216,60 +216,60 @@ fn fold(entries: &[Linked], code: &mut Code, id: ExprId) {
     // The expression that this one is the same as.
     let same = |id: ExprId| code.ops[id as usize].clone();
     let value = |value: Value| Some(Op::Const(value));
-    let simpler = match &code.ops[id as usize] {
-        &Op::Not(x) => truth(x).and_then(|holds| value(Value::Bool(!holds))),
-        &Op::And(a, b) => match (truth(a), truth(b)) {
+    let simpler = match code.ops[id as usize] {
+        Op::Not(x) => truth(x).and_then(|holds| value(Value::Bool(!holds))),
+        Op::And(a, b) => match (truth(a), truth(b)) {
             (Some(false), _) => value(Value::Bool(false)),
             (Some(true), _) if is_condition(code, b) => Some(same(b)),
             (_, Some(true)) if is_condition(code, a) => Some(same(a)),
             _ => None,
         },
-        &Op::Or(a, b) => match (truth(a), truth(b)) {
+        Op::Or(a, b) => match (truth(a), truth(b)) {
             (Some(true), _) => value(Value::Bool(true)),
             (Some(false), _) if is_condition(code, b) => Some(same(b)),
             (_, Some(false)) if is_condition(code, a) => Some(same(a)),
             _ => None,
         },
-        &Op::Coalesce(a, b) => match constant(a) {
+        Op::Coalesce(a, b) => match constant(a) {
             Some(Value::None) => Some(same(b)),
             Some(_) => Some(same(a)),
             None => None,
         },
-        &Op::If { condition, then, otherwise } => {
+        Op::If { condition, then, otherwise } => {
             truth(condition).map(|holds| same(if holds { then } else { otherwise }))
         }
-        &Op::First { cases, otherwise } => return fold_first(code, id, cases, otherwise),
-        &Op::Match { value: of, arms } => match constant(of) {
+        Op::First { cases, otherwise } => return fold_first(code, id, cases, otherwise),
+        Op::Match { value: of, arms } => match constant(of) {
             Some(Value::Enum { variant, .. }) => code.args(arms).get(*variant as usize).map(|&arm| same(arm)),
             _ => None,
         },
-        &Op::Compare { op, left, right } => {
+        Op::Compare { op, left, right } => {
             both(left, right).and_then(|(left, right)| value(Value::Bool(compare(op, left, right))))
         }
-        &Op::Arith { op, left, right } => {
+        Op::Arith { op, left, right } => {
             both(left, right).and_then(|(left, right)| value(arith(op, left, right)))
         }
-        &Op::IsNone { value: of, negated } => {
+        Op::IsNone { value: of, negated } => {
             constant(of).and_then(|of| value(Value::Bool(of.is_none() != negated)))
         }
-        &Op::InConsts { value: of, set, negated } => {
+        Op::InConsts { value: of, set, negated } => {
             constant(of).and_then(|of| value(Value::Bool(code.set(set).contains(of) != negated)))
         }
-        &Op::InSet { value: of, set, negated } => match (constant(of), &linked(set).data) {
+        Op::InSet { value: of, set, negated } => match (constant(of), &linked(set).data) {
             (Some(of), Data::Set(set)) => value(Value::Bool(set.contains(of) != negated)),
             _ => None,
         },
-        &Op::Table { table, key } => match (constant(key), &linked(table).data) {
+        Op::Table { table, key } => match (constant(key), &linked(table).data) {
             (Some(key), Data::Table(rows)) if !key.is_none() => {
                 value(rows.get(key).cloned().unwrap_or_default())
             }
             _ => None,
         },
-        &Op::Index { list, index } => both(list, index).and_then(|(list, index)| {
+        Op::Index { list, index } => both(list, index).and_then(|(list, index)| {
             let index = index.as_int().and_then(|index| usize::try_from(index).ok());
             value(index.and_then(|index| list.at(index)).unwrap_or_default())
         }),
-        &Op::List(items) => {
+        Op::List(items) => {
             let items: Option<Vec<Value>> =
                 code.args(items).iter().map(|&item| constant(item).cloned()).collect();
             items.and_then(|items| value(Value::list(items)))
