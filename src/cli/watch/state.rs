@@ -197,13 +197,12 @@ mod tests {
                 let key = text.split(" [").next().unwrap_or(text).to_owned();
                 Noted { key, text: text.to_owned() }
             };
-            let tests = state.tests.get_or_insert_default();
             if line == "untested" {
                 state.tests = None;
             } else if let Some(name) = line.strip_prefix("ok ") {
-                tests.insert(name.to_owned(), None);
+                state.tests.get_or_insert_default().insert(name.to_owned(), None);
             } else if let Some(name) = line.strip_prefix("FAIL ") {
-                tests.insert(name.to_owned(), Some("why".to_owned()));
+                state.tests.get_or_insert_default().insert(name.to_owned(), Some("why".to_owned()));
             } else if let Some((path, trouble)) = line.split_once("! ") {
                 state
                     .graphs
