@@ -9,7 +9,6 @@ mod patch;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
 use anchorwatch::audit::diff::compare;
 use anchorwatch::audit::witness::{Found, Search, Trial};
@@ -115,24 +114,6 @@ fn a_change_of_words_has_no_witness() {
     let patches = patch::all("tests/diff", ".change");
     let (_, patch) = patches.iter().find(|(name, _)| name == "reason_changed").expect("the change");
     assert_eq!(find(patch, &mut |_| true), Found::NothingRuns);
-}
-
-/// The whole search, by the clock: `cargo test --release --test diff -- --ignored --nocapture`.
-#[test]
-#[ignore = "takes up to 20 seconds for each change"]
-fn witnesses_within_twenty_seconds() {
-    let mut found = 0;
-    for (name, patch) in patch::all("tests/diff", ".change") {
-        let start = Instant::now();
-        let result = find(&patch, &mut |_| start.elapsed().as_secs() < 20);
-        found += usize::from(matches!(result, Found::Witness(_)));
-        let words = match result {
-            Found::Witness(witness) => format!("{} nodes after {} tries", witness.nodes, witness.tried),
-            other => format!("{other:?}"),
-        };
-        println!("{name}: {words}, {:.1} s", start.elapsed().as_secs_f64());
-    }
-    assert!(found >= 12, "{found}");
 }
 
 /// The program in a folder; what it wrote on both streams, and its exit code.

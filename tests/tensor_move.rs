@@ -69,7 +69,9 @@ fn an_answer_that_cannot_be_found_keeps_the_copy() {
         concat: NOPADDING_CONTINUOUS_INPUT\n  when deep_0(fixed.node) and concat.is_in\n  isolate concat\n"
         .to_owned();
     // Calls may not be nested as deep as this; each is too dear to stand where it is called.
-    (0..250).for_each(|i| overlay += &format!("fn deep_{i}(n: Node) -> Bool = any m in [n]: deep_{}(m)\n", i + 1));
+    (0..250).for_each(|i| {
+        overlay += &format!("fn deep_{i}(n: Node) -> Bool = any m in [n]: deep_{}(m)\n", i + 1)
+    });
     overlay += "fn deep_250(n: Node) -> Bool = n.has_subgraph\n";
     let graph = "v: Variable\na: Relu\nt: TensorMove(v)\n\
         c: PhonyConcat(a, t) { _no_padding_continuous_input = true, _output_reuse_input = true }\nr: Relu(c)\n";
