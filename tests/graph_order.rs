@@ -9,20 +9,7 @@ use proptest::prelude::*;
 #[allow(dead_code, reason = "each user of the generator needs some of its shapes")]
 mod generate;
 
-use generate::{Shape, Spec, generate};
-
-const SHAPES: [Shape; 10] = [
-    Shape::Mixed,
-    Shape::PeerLike,
-    Shape::PeerNested,
-    Shape::Chain,
-    Shape::OneVariable,
-    Shape::WideConcat,
-    Shape::ManySubgraphs,
-    Shape::Copies,
-    Shape::CopiesAndWriters,
-    Shape::CopyFan,
-];
+use generate::{SHAPES, Shape, Spec, generate};
 
 fn sorted(snapshot: &Snapshot, mode: SortMode) -> Snapshot {
     let data = Sym::new("Data");

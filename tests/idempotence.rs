@@ -14,20 +14,7 @@ mod laws;
 
 use laws::{behind, left_after_sorting};
 
-use generate::{Shape, Spec};
-
-const SHAPES: [Shape; 10] = [
-    Shape::Mixed,
-    Shape::PeerLike,
-    Shape::PeerNested,
-    Shape::Chain,
-    Shape::OneVariable,
-    Shape::WideConcat,
-    Shape::ManySubgraphs,
-    Shape::Copies,
-    Shape::CopiesAndWriters,
-    Shape::CopyFan,
-];
+use generate::{SHAPES, Shape, Spec};
 
 fn optimize(session: &Session, snapshot: &Snapshot) -> anchorwatch::engine::outcome::Outcome {
     let request = Request { graph: GraphId::ROOT, node: None, steps: vec![Sym::new("layout")], sort: false };

@@ -69,6 +69,20 @@ pub enum Shape {
     ManyRows,
 }
 
+/// Shapes that any pass may be run on; each of the others is made for one.
+pub const SHAPES: [Shape; 10] = [
+    Shape::Mixed,
+    Shape::PeerLike,
+    Shape::PeerNested,
+    Shape::Chain,
+    Shape::OneVariable,
+    Shape::WideConcat,
+    Shape::ManySubgraphs,
+    Shape::Copies,
+    Shape::CopiesAndWriters,
+    Shape::CopyFan,
+];
+
 pub fn generate(spec: &Spec) -> Snapshot {
     let mut maker = Maker::new(spec.seed);
     match spec.shape {

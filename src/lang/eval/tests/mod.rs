@@ -5,3 +5,4 @@ mod exprs;
 mod facts;
 mod simplify;
 mod statements;
+mod walks;
