@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
+use super::alike::Alike;
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
 use super::host::{Failure, Host, Marks};
@@ -61,6 +62,8 @@ pub struct Machine<'a> {
     pub(super) tracked: Option<Box<Tracked>>,
     /// Results of walks that outlive edits; kept while a sweep runs.
     pub(super) lasting: Option<Box<Lasting>>,
+    /// What nodes that are alike have in common; where that is kept in mind.
+    pub(super) alike: Option<Box<Alike>>,
     /// A sweep visits this node alone.
     pub(super) only: Option<NodeId>,
     pub(super) counters: FxHashMap<Sym, i64>,
@@ -121,6 +124,7 @@ impl<'a> Machine<'a> {
             builder: None,
             tracked: None,
             lasting: None,
+            alike: None,
             only: None,
             counters: FxHashMap::default(),
             notes: FxHashMap::default(),
@@ -466,6 +470,9 @@ impl<'a> Machine<'a> {
             if let Some(lasting) = &mut self.lasting {
                 lasting.changed(node);
             }
+            if let Some(alike) = &mut self.alike {
+                alike.changed(node);
+            }
         }
     }
 
@@ -482,7 +489,14 @@ impl<'a> Machine<'a> {
         self.names = None;
         self.counts.clear();
         self.forget_lasting();
+        self.forget_kinds();
         self.lists_changed();
+    }
+
+    fn forget_kinds(&mut self) {
+        if let Some(alike) = &mut self.alike {
+            alike.clear();
+        }
     }
 
     /// Leaves a value at a place; none takes away what is there. Results that rest on notes are forgotten.
@@ -517,6 +531,7 @@ impl<'a> Machine<'a> {
         self.names = None;
         self.counts.clear();
         self.forget_lasting();
+        self.forget_kinds();
         self.lists_changed();
         result
     }
