@@ -1,7 +1,8 @@
 //! Nodes that are alike: values that rest on what is written at one node are found once for each kind of node.
 //!
 //! Promise: two nodes are of one kind only if no expression that [`super::own`] shares can tell them apart, so that a
-//! shared value is the one that the expression would have. Kinds are exact: nodes are compared, not their hashes.
+//! shared value is the one that the expression would have. Kinds are exact: nodes are compared, not their hashes. What is
+//! known of a kind is true for good; an edit changes only which kind a node is of.
 
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
@@ -13,14 +14,17 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::code::Code;
 use super::own::Traits;
 use super::{Machine, Value};
-use crate::graph::{AttrValue, Attrs, Input, Node, NodeId, Output, Port};
+use crate::graph::{AttrValue, Attrs, GraphId, Input, Node, NodeId, Output, Port, State, Sym};
 use crate::lang::hir::{ExprId, Local};
 
-/// Nodes with more ports than this are of no kind.
+/// Nodes with more ports than this are of a kind of their own.
 const MOST_PORTS: usize = 64;
 
 /// No more kinds than this: where nodes have little in common, nothing is won.
 const MOST_KINDS: usize = 1 << 12;
+
+/// Nodes in graphs that lie deeper in others are of no kind.
+const DEEPEST: u32 = 64;
 
 /// The number of a kind, from 1.
 type Kind = u32;
@@ -34,9 +38,16 @@ pub(super) struct Alike {
     keys: FixedBitSet,
     /// By node.
     kinds: Vec<Kind>,
-    /// One node of each kind.
-    examples: Vec<Arc<Node>>,
+    /// Nodes with subgraphs that have changed, with the kinds that they were of. What is inside of them may be of another
+    /// kind if they are.
+    calls: Vec<(NodeId, Kind)>,
+    /// One node of each kind, and the kind of its graph.
+    examples: Vec<(Arc<Node>, u32)>,
     by_hash: FxHashMap<u64, Vec<Kind>>,
+    large: FxHashMap<NodeId, Kind>,
+    /// Kinds of graphs: the kind of the node around, or none, and the attributes that matter.
+    surroundings: Vec<(Kind, Vec<(Sym, AttrValue)>)>,
+    graphs: FxHashMap<GraphId, Option<u32>>,
     values: FxHashMap<u64, Kept>,
 }
 
@@ -80,67 +91,131 @@ impl Alike {
         Alike {
             keys: traits.keys.clone(),
             kinds: Vec::new(),
+            calls: Vec::new(),
             examples: Vec::new(),
             by_hash: FxHashMap::default(),
+            large: FxHashMap::default(),
+            surroundings: Vec::new(),
+            graphs: FxHashMap::default(),
             values: FxHashMap::default(),
         }
     }
 
     /// The node may be of another kind now.
-    pub fn changed(&mut self, node: NodeId) {
-        if let Some(kind) = self.kinds.get_mut(node.0 as usize) {
+    pub fn changed(&mut self, node: NodeId, is_call: bool) {
+        if let Some(kind) = self.kinds.get_mut(node.0 as usize).filter(|kind| **kind != UNKNOWN) {
+            if is_call {
+                self.calls.push((node, *kind));
+            }
             *kind = UNKNOWN;
         }
     }
 
-    /// So may all.
+    /// Any node may.
     pub fn clear(&mut self) {
         self.kinds.clear();
+        self.calls.clear();
+        self.graphs.clear();
+    }
+
+    /// The kind of a node as it is in `state`.
+    #[inline]
+    fn kind(&mut self, state: &State, node: NodeId) -> Kind {
+        match self.kinds.get(node.0 as usize) {
+            Some(&kind) if kind != UNKNOWN && self.calls.is_empty() => kind,
+            _ => self.find(state, node),
+        }
     }
 
     #[cold]
-    fn find(&mut self, id: NodeId, node: &Arc<Node>) -> Kind {
+    fn find(&mut self, state: &State, node: NodeId) -> Kind {
+        for (call, before) in std::mem::take(&mut self.calls) {
+            if self.known_or_new(state, call, 0) != before {
+                self.clear();
+            }
+        }
+        self.known_or_new(state, node, 0)
+    }
+
+    fn known_or_new(&mut self, state: &State, id: NodeId, depth: u32) -> Kind {
         let index = id.0 as usize;
+        if let Some(&kind) = self.kinds.get(index).filter(|kind| **kind != UNKNOWN) {
+            return kind;
+        }
+        let kind = self.new_kind(state, id, depth).unwrap_or(NO_KIND);
         if self.kinds.len() <= index {
             self.kinds.resize(index + 1, UNKNOWN);
         }
-        let kind = self.kind_of(node);
         self.kinds[index] = kind;
         kind
     }
 
-    fn kind_of(&mut self, node: &Arc<Node>) -> Kind {
-        if node.inputs.len() + node.outputs.len() > MOST_PORTS {
-            return NO_KIND;
-        }
-        let mut hasher = FxHasher::default();
-        self.hash(node, &mut hasher);
-        let hash = hasher.finish();
-        let same = self.by_hash.get(&hash).into_iter().flatten().copied();
-        if let Some(kind) = { same }.find(|&kind| self.is_alike(node, &self.examples[kind as usize - 1])) {
-            return kind;
+    fn new_kind(&mut self, state: &State, id: NodeId, depth: u32) -> Option<Kind> {
+        let node = state.get_node(id)?;
+        let graph = self.surrounding(state, node.graph, depth)?;
+        let hash = self.hash(node, graph);
+        let known = match hash {
+            Some(hash) => self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice),
+            None => self.large.get(&id).map_or(&[][..], std::slice::from_ref),
+        };
+        if let Some(&kind) = known.iter().find(|&&kind| self.is_alike(node, graph, kind)) {
+            return Some(kind);
         }
         if self.examples.len() >= MOST_KINDS {
-            return NO_KIND;
+            return None;
         }
-        self.examples.push(node.clone());
+        self.examples.push((node.clone(), graph));
         let kind = self.examples.len() as Kind;
-        self.by_hash.entry(hash).or_default().push(kind);
-        kind
+        match hash {
+            Some(hash) => self.by_hash.entry(hash).or_default().push(kind),
+            None => {
+                self.large.insert(id, kind);
+            }
+        }
+        Some(kind)
+    }
+
+    /// The kind of a graph.
+    fn surrounding(&mut self, state: &State, id: GraphId, depth: u32) -> Option<u32> {
+        if let Some(known) = self.graphs.get(&id) {
+            return *known;
+        }
+        let graph = state.get_graph(id)?;
+        let around = match graph.parent {
+            Some(parent) if depth < DEEPEST => self.known_or_new(state, parent, depth + 1),
+            Some(_) => NO_KIND,
+            None => UNKNOWN,
+        };
+        let found = (around != NO_KIND).then(|| {
+            let attrs = (around, self.attrs(&graph.attrs).cloned().collect());
+            let at = self.surroundings.iter().position(|known| *known == attrs).unwrap_or_else(|| {
+                self.surroundings.push(attrs);
+                self.surroundings.len() - 1
+            });
+            at as u32
+        });
+        self.graphs.insert(id, found);
+        found
     }
 
     /// The attributes that matter, in the order of their keys.
-    fn attrs<'a>(&'a self, attrs: &'a Attrs) -> impl Iterator<Item = &'a (crate::graph::Sym, AttrValue)> {
+    fn attrs<'a>(&'a self, attrs: &'a Attrs) -> impl Iterator<Item = &'a (Sym, AttrValue)> {
         attrs.entries().iter().filter(|(key, _)| self.keys.contains(key.index()))
     }
 
-    fn hash(&self, node: &Node, to: &mut FxHasher) {
-        (node.ty, node.has_subgraphs(), node.inputs.len(), node.outputs.len()).hash(to);
-        self.hash_attrs(&node.attrs, to);
-        for port in node.inputs.iter().chain(node.outputs.iter()) {
-            port.name.hash(to);
-            self.hash_attrs(&port.desc.attrs, to);
+    /// `None`: the node is of a kind of its own.
+    fn hash(&self, node: &Node, graph: u32) -> Option<u64> {
+        if node.inputs.len() + node.outputs.len() > MOST_PORTS {
+            return None;
         }
+        let mut hasher = FxHasher::default();
+        (node.ty, graph, node.has_subgraphs(), node.inputs.len(), node.outputs.len()).hash(&mut hasher);
+        self.hash_attrs(&node.attrs, &mut hasher);
+        for port in node.inputs.iter().chain(node.outputs.iter()) {
+            port.name.hash(&mut hasher);
+            self.hash_attrs(&port.desc.attrs, &mut hasher);
+        }
+        Some(hasher.finish())
     }
 
     fn hash_attrs(&self, attrs: &Attrs, to: &mut FxHasher) {
@@ -156,8 +231,12 @@ impl Alike {
         }
     }
 
-    /// Whether no shared expression can tell the two apart.
-    fn is_alike(&self, a: &Node, b: &Node) -> bool {
+    /// Whether no shared expression can tell a node from those of a kind.
+    fn is_alike(&self, a: &Node, graph: u32, kind: Kind) -> bool {
+        let (b, graph_of_kind) = &self.examples[kind as usize - 1];
+        if std::ptr::eq(a, &raw const **b) {
+            return graph == *graph_of_kind;
+        }
         let same_port = |(a, b): (&Port, &Port)| {
             a.name == b.name
                 && (Arc::ptr_eq(&a.desc, &b.desc)
@@ -166,6 +245,7 @@ impl Alike {
                         && self.attrs(&a.desc.attrs).eq(self.attrs(&b.desc.attrs)))
         };
         a.ty == b.ty
+            && graph == *graph_of_kind
             && a.has_subgraphs() == b.has_subgraphs()
             && a.inputs.len() == b.inputs.len()
             && a.outputs.len() == b.outputs.len()
@@ -192,9 +272,7 @@ impl Machine<'_> {
     pub(super) fn alike(&mut self, code: &Code, (local, cell): (Local, u32), body: ExprId, base: usize) -> Value {
         let Some(place) = self.alike_place(local, cell, base) else { return self.expr(code, body, base) };
         if let Some(kept) = self.alike.as_ref().and_then(|alike| alike.values.get(&place.key)) {
-            let value = kept.at(place.node);
-            self.see(place.node);
-            return value;
+            return kept.at(place.node);
         }
         let value = self.expr(code, body, base);
         self.keep_alike(place, &value);
@@ -211,34 +289,27 @@ impl Machine<'_> {
     ) -> bool {
         let Some(place) = self.alike_place(local, cell, base) else { return self.condition(code, body, base) };
         if let Some(kept) = self.alike.as_ref().and_then(|alike| alike.values.get(&place.key)) {
-            let holds = matches!(kept, Kept::Value(Value::Bool(true)));
-            self.see(place.node);
-            return holds;
+            return matches!(kept, Kept::Value(Value::Bool(true)));
         }
         let holds = self.condition(code, body, base);
         self.keep_alike(place, &Value::Bool(holds));
         holds
     }
 
+    /// `None`: nothing is shared there, or somebody records what is read.
     #[inline]
     fn alike_place(&mut self, local: Local, cell: u32, base: usize) -> Option<Place> {
-        let alike = self.alike.as_ref()?;
+        let alike = self.alike.as_deref_mut().filter(|_| self.reads.is_none())?;
         let (node, port) = match self.stack[base + local as usize] {
             Value::Node(node) => (node, 0),
             Value::Input(Input { node, index }) => (node, 1 + 2 * u64::from(index)),
             Value::Output(Output { node, index }) => (node, 2 + 2 * u64::from(index)),
             _ => return None,
         };
-        let kind = match alike.kinds.get(node.0 as usize) {
-            Some(&kind) if kind != UNKNOWN => kind,
-            _ => {
-                let data = self.node(node)?.clone();
-                self.alike.as_mut()?.find(node, &data)
-            }
-        };
-        // A node of a kind has few ports, so the three numbers do not overlap. An index that is out of range is nobody's.
-        let fits = kind != NO_KIND && port < 1 << 12;
-        fits.then_some(Place { node, key: u64::from(cell) << 32 | u64::from(kind) << 12 | port })
+        let kind = alike.kind(&self.edit, node);
+        // 20 bits for the cell would do, 13 for the kind: the three numbers do not overlap.
+        let fits = kind != NO_KIND && port < 1 << 16;
+        fits.then_some(Place { node, key: u64::from(cell) << 32 | u64::from(kind) << 16 | port })
     }
 
     fn keep_alike(&mut self, place: Place, value: &Value) {

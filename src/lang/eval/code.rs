@@ -375,7 +375,8 @@ impl ConstSet {
         }
     }
 
-    fn has(&self, sym: Sym) -> bool {
+    #[inline]
+    pub fn has(&self, sym: Sym) -> bool {
         self.bits.contains(sym.index()) || (!self.syms.is_empty() && self.syms.contains(&sym))
     }
 }

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::code::{Code, NONE, Op, Span};
+use super::attrs::Place;
+use super::code::{Code, ConstSet, NONE, Op, Span};
 use super::machine::STORED;
 use super::memo::Key;
 use super::program::Data;
@@ -11,6 +12,7 @@ use super::trace::EventKind;
 use super::value::total_order;
 use super::{EntryId, Machine, Subject, Value};
 use crate::graph::Sym;
+use crate::lang::facts::Fact;
 use crate::lang::hir::{Arith, Compare, Each, ExprId};
 use crate::lang::syntax::ast::Quantifier;
 
@@ -232,16 +234,13 @@ impl<'a> Machine<'a> {
                 self.is_in(code, &value, list, base) != negated
             }
             Op::InSet { value, set, negated } => {
-                let value = self.expr(code, value, base);
-                match self.program.linked(set).map(|linked| &linked.data) {
-                    Some(Data::Set(set)) => set.contains(&value) != negated,
+                let program = self.program;
+                match program.linked(set).map(|linked| &linked.data) {
+                    Some(Data::Set(set)) => self.is_in_set(code, value, set, base) != negated,
                     _ => negated,
                 }
             }
-            Op::InConsts { value, set, negated } => {
-                let value = self.expr(code, value, base);
-                code.set(set).contains(&value) != negated
-            }
+            Op::InConsts { value, set, negated } => self.is_in_set(code, value, code.set(set), base) != negated,
             Op::IsNone { value, negated } => self.expr(code, value, base).is_none() != negated,
             Op::If { condition, then, otherwise } => {
                 let chosen = if self.traced_condition(code, condition, base) { then } else { otherwise };
@@ -261,6 +260,19 @@ impl<'a> Machine<'a> {
             },
             _ => self.expr(code, id, base).is_true(),
         }
+    }
+
+    /// Whether a set has the value of `id`, which mostly is the type of a node at hand.
+    #[inline]
+    fn is_in_set(&mut self, code: &Code, id: ExprId, set: &ConstSet, base: usize) -> bool {
+        if let Op::Fact { fact: Fact::NodeType, base: of, .. } = code.ops[id as usize]
+            && let Some(Place::Node(node)) = self.at_hand(code, of, base)
+        {
+            self.see(node);
+            return self.node(node).is_some_and(|node| set.has(node.ty));
+        }
+        let value = self.expr(code, id, base);
+        set.contains(&value)
     }
 
     /// Puts arguments where the function that stands there looks for them; false if the result is none.
@@ -338,7 +350,7 @@ impl<'a> Machine<'a> {
                 self.reach(callee);
                 let event = self.begin_call(code.entry, id, callee, frame);
                 let code = self.code(linked);
-                self.stack.resize(frame + (code.locals as usize).max(args.len()), Value::None);
+                self.grow(frame + code.locals as usize);
                 let before = self.steps;
                 let result = self.expr(code, value, frame);
                 self.end_call(event, &result);

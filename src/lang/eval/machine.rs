@@ -302,8 +302,16 @@ impl<'a> Machine<'a> {
     pub(super) fn enter(&mut self, args: &[Value], locals: u32) -> usize {
         let base = self.stack.len();
         self.stack.extend_from_slice(args);
-        self.stack.resize(base + (locals as usize).max(args.len()), Value::None);
+        self.grow(base + locals as usize);
         base
+    }
+
+    /// Gives the frame on top all its locals.
+    #[inline]
+    pub(super) fn grow(&mut self, end: usize) {
+        while self.stack.len() < end {
+            self.stack.push(Value::None);
+        }
     }
 
     pub(super) fn leave(&mut self, base: usize) {
@@ -471,7 +479,7 @@ impl<'a> Machine<'a> {
                 lasting.changed(node);
             }
             if let Some(alike) = &mut self.alike {
-                alike.changed(node);
+                alike.changed(node, self.edit.get_node(node).is_some_and(|node| node.has_subgraphs()));
             }
         }
     }
@@ -493,7 +501,8 @@ impl<'a> Machine<'a> {
         self.lists_changed();
     }
 
-    fn forget_kinds(&mut self) {
+    /// A graph has changed, or everything.
+    pub(super) fn forget_kinds(&mut self) {
         if let Some(alike) = &mut self.alike {
             alike.clear();
         }

@@ -1,9 +1,9 @@
 //! Which expressions look at one node alone, so that nodes which are alike share their values.
 //!
 //! An expression is of a local's *own* if all that it asks is written at the node that the local holds, or whose anchor it
-//! holds: the type, the ports, the attributes, but not edges, names, graphs, notes or marks. Conditions of operators are
-//! nearly all of this kind, and a graph has many nodes and few kinds of them. Here such expressions are found and set into
-//! [`Op::Alike`]; [`super::alike`] finds their values once for each kind of node.
+//! holds, at the graph of that node, or at a node around that: types, ports, attributes, but not edges, names, notes or marks.
+//! Conditions of operators are nearly all of this kind, and a graph has many nodes and few kinds of them. Here such
+//! expressions are found and set into [`Op::Alike`]; [`super::alike`] finds their values once for each kind of node.
 
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashSet;
@@ -113,6 +113,9 @@ fn is_own_fact(fact: Fact) -> bool {
             | Fact::NodeInput
             | Fact::NodeOutput
             | Fact::NodeHasSubgraph
+            | Fact::NodeGraph
+            | Fact::GraphParent
+            | Fact::GraphIsRoot
             | Fact::InputNode
             | Fact::InputIndex
             | Fact::OutputNode
