@@ -269,7 +269,13 @@ impl Machine<'_> {
     }
 
     /// The value of a shared expression.
-    pub(super) fn alike(&mut self, code: &Code, (local, cell): (Local, u32), body: ExprId, base: usize) -> Value {
+    pub(super) fn alike(
+        &mut self,
+        code: &Code,
+        (local, cell): (Local, u32),
+        body: ExprId,
+        base: usize,
+    ) -> Value {
         let Some(place) = self.alike_place(local, cell, base) else { return self.expr(code, body, base) };
         if let Some(kept) = self.alike.as_ref().and_then(|alike| alike.values.get(&place.key)) {
             return kept.at(place.node);
@@ -287,7 +293,9 @@ impl Machine<'_> {
         body: ExprId,
         base: usize,
     ) -> bool {
-        let Some(place) = self.alike_place(local, cell, base) else { return self.condition(code, body, base) };
+        let Some(place) = self.alike_place(local, cell, base) else {
+            return self.condition(code, body, base);
+        };
         if let Some(kept) = self.alike.as_ref().and_then(|alike| alike.values.get(&place.key)) {
             return matches!(kept, Kept::Value(Value::Bool(true)));
         }

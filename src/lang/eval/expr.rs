@@ -240,7 +240,9 @@ impl<'a> Machine<'a> {
                     _ => negated,
                 }
             }
-            Op::InConsts { value, set, negated } => self.is_in_set(code, value, code.set(set), base) != negated,
+            Op::InConsts { value, set, negated } => {
+                self.is_in_set(code, value, code.set(set), base) != negated
+            }
             Op::IsNone { value, negated } => self.expr(code, value, base).is_none() != negated,
             Op::If { condition, then, otherwise } => {
                 let chosen = if self.traced_condition(code, condition, base) { then } else { otherwise };

@@ -42,7 +42,9 @@ impl Code {
             &(Op::If { condition: x, then: y, otherwise: z }
             | Op::WouldConflict { graph: x, first: y, second: z }) => all(&[x, y, z]),
             &Op::Alike { body, .. } => all(&[body]),
-            &(Op::Call { args, .. } | Op::List(args) | Op::Which { conditions: args }) => all(self.args(args)),
+            &(Op::Call { args, .. } | Op::List(args) | Op::Which { conditions: args }) => {
+                all(self.args(args))
+            }
             &(Op::Inline { args, body: x, .. }
             | Op::Match { value: x, arms: args }
             | Op::Choose { which: x, values: args }

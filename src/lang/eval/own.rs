@@ -8,9 +8,9 @@
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashSet;
 
+use super::Value;
 use super::code::{Code, NONE, Op, Span};
 use super::program::Linked;
-use super::Value;
 use crate::graph::Sym;
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Entry, ExprId, Local};
@@ -75,7 +75,9 @@ fn is_whole(entries: &[Linked], known: &mut [Option<bool>], at: usize, depth: u3
     let mut open = vec![*value];
     while let Some(id) = open.pop() {
         let fits = match &linked.plain.ops[id as usize] {
-            Op::Call { callee, .. } => depth < DEEPEST && is_whole(entries, known, callee.0 as usize, depth + 1),
+            Op::Call { callee, .. } => {
+                depth < DEEPEST && is_whole(entries, known, callee.0 as usize, depth + 1)
+            }
             op => is_own(op),
         };
         if !fits {
@@ -256,7 +258,12 @@ impl Sharer<'_> {
     fn is_worth_it(&self, id: ExprId) -> bool {
         let fits = !matches!(
             self.code.ops[id as usize],
-            Op::Fact { .. } | Op::List(_) | Op::Range(..) | Op::Concat(..) | Op::Where { .. } | Op::Each { .. }
+            Op::Fact { .. }
+                | Op::List(_)
+                | Op::Range(..)
+                | Op::Concat(..)
+                | Op::Where { .. }
+                | Op::Each { .. }
         );
         fits && self.known[id as usize].cost >= WORTH
     }

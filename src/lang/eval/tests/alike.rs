@@ -126,7 +126,8 @@ fn places_are_those_of_the_node_that_was_asked() {
     assert_eq!(shared(&program, "later"), 1);
     let mut machine = Machine::over(&program, &NoHost, &snapshot, GraphId::ROOT);
     machine.share_alike();
-    let mut later = |node: NodeId| machine.call(sym("later"), &[Value::Node(node)]).expect("it does not fail");
+    let mut later =
+        |node: NodeId| machine.call(sym("later"), &[Value::Node(node)]).expect("it does not fail");
     assert_eq!([a, b].map(&mut later), [a, b].map(|node| Value::list(vec![node.output(1).into()])));
     assert_eq!(later(c), Value::list(Vec::new()));
 }
