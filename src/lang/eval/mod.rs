@@ -12,6 +12,7 @@
 #![allow(clippy::mutable_key_type)]
 
 mod alike;
+mod arith;
 mod attempt;
 mod attrs;
 mod cells;
