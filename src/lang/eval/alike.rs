@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::code::Code;
 use super::own::Traits;
 use super::{Machine, Value};
-use crate::graph::{AttrValue, Attrs, GraphId, Input, Node, NodeId, Output, Port, State, Sym};
+use crate::graph::{AttrValue, Attrs, GraphId, Input, Node, NodeId, Output, Port, Sym};
 use crate::lang::hir::{ExprId, Local};
 
 /// Nodes with more ports than this are of a kind of their own.
@@ -26,11 +26,14 @@ const MOST_KINDS: usize = 1 << 12;
 /// Nodes in graphs that lie deeper in others are of no kind.
 const DEEPEST: u32 = 64;
 
-/// The number of a kind, from 1.
+/// The number of a kind, from [`PATIENCE`]. Below that: how often somebody has asked about the node without being told.
 type Kind = u32;
 
 const UNKNOWN: Kind = 0;
 const NO_KIND: Kind = Kind::MAX;
+
+/// To find the kind of a node costs about as much as a few conditions: it is found when so many have been asked before.
+const PATIENCE: Kind = 3;
 
 /// What is known of kinds of nodes.
 pub(super) struct Alike {
@@ -103,7 +106,7 @@ impl Alike {
 
     /// The node may be of another kind now.
     pub fn changed(&mut self, node: NodeId, is_call: bool) {
-        if let Some(kind) = self.kinds.get_mut(node.0 as usize).filter(|kind| **kind != UNKNOWN) {
+        if let Some(kind) = self.kinds.get_mut(node.0 as usize).filter(|kind| **kind >= PATIENCE) {
             if is_call {
                 self.calls.push((node, *kind));
             }
@@ -118,31 +121,37 @@ impl Alike {
         self.graphs.clear();
     }
 
-    /// The kind of a node as it is in `state`.
+    /// The kind of a node, if that is known.
     #[inline]
-    fn kind(&mut self, state: &State, node: NodeId) -> Kind {
-        match self.kinds.get(node.0 as usize) {
-            Some(&kind) if kind != UNKNOWN && self.calls.is_empty() => kind,
-            _ => self.find(state, node),
-        }
+    fn known(&self, node: NodeId) -> Option<Kind> {
+        let kind = self.kinds.get(node.0 as usize).copied().filter(|&kind| kind >= PATIENCE)?;
+        self.calls.is_empty().then_some(kind)
     }
 
-    #[cold]
-    fn find(&mut self, state: &State, node: NodeId) -> Kind {
+    /// The kind of a node that somebody asks about once more; none yet if it is asked about for the first times.
+    fn ask(&mut self, machine: &Machine<'_>, node: NodeId) -> Kind {
         for (call, before) in std::mem::take(&mut self.calls) {
-            if self.known_or_new(state, call, 0) != before {
+            if self.known_or_new(machine, call, 0) != before {
                 self.clear();
             }
         }
-        self.known_or_new(state, node, 0)
+        let index = node.0 as usize;
+        if self.kinds.len() <= index {
+            self.kinds.resize(index + 1, UNKNOWN);
+        }
+        if self.kinds[index] < PATIENCE - 1 {
+            self.kinds[index] += 1;
+            return NO_KIND;
+        }
+        self.known_or_new(machine, node, 0)
     }
 
-    fn known_or_new(&mut self, state: &State, id: NodeId, depth: u32) -> Kind {
+    fn known_or_new(&mut self, machine: &Machine<'_>, id: NodeId, depth: u32) -> Kind {
         let index = id.0 as usize;
-        if let Some(&kind) = self.kinds.get(index).filter(|kind| **kind != UNKNOWN) {
+        if let Some(&kind) = self.kinds.get(index).filter(|kind| **kind >= PATIENCE) {
             return kind;
         }
-        let kind = self.new_kind(state, id, depth).unwrap_or(NO_KIND);
+        let kind = self.new_kind(machine, id, depth).unwrap_or(NO_KIND);
         if self.kinds.len() <= index {
             self.kinds.resize(index + 1, UNKNOWN);
         }
@@ -150,9 +159,9 @@ impl Alike {
         kind
     }
 
-    fn new_kind(&mut self, state: &State, id: NodeId, depth: u32) -> Option<Kind> {
-        let node = state.get_node(id)?;
-        let graph = self.surrounding(state, node.graph, depth)?;
+    fn new_kind(&mut self, machine: &Machine<'_>, id: NodeId, depth: u32) -> Option<Kind> {
+        let node = machine.node(id)?;
+        let graph = self.surrounding(machine, node.graph, depth)?;
         let hash = self.hash(node, graph);
         let known = match hash {
             Some(hash) => self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice),
@@ -165,7 +174,7 @@ impl Alike {
             return None;
         }
         self.examples.push((node.clone(), graph));
-        let kind = self.examples.len() as Kind;
+        let kind = self.examples.len() as Kind - 1 + PATIENCE;
         match hash {
             Some(hash) => self.by_hash.entry(hash).or_default().push(kind),
             None => {
@@ -176,13 +185,13 @@ impl Alike {
     }
 
     /// The kind of a graph.
-    fn surrounding(&mut self, state: &State, id: GraphId, depth: u32) -> Option<u32> {
+    fn surrounding(&mut self, machine: &Machine<'_>, id: GraphId, depth: u32) -> Option<u32> {
         if let Some(known) = self.graphs.get(&id) {
             return *known;
         }
-        let graph = state.get_graph(id)?;
+        let graph = machine.state().get_graph(id)?;
         let around = match graph.parent {
-            Some(parent) if depth < DEEPEST => self.known_or_new(state, parent, depth + 1),
+            Some(parent) if depth < DEEPEST => self.known_or_new(machine, parent, depth + 1),
             Some(_) => NO_KIND,
             None => UNKNOWN,
         };
@@ -233,7 +242,7 @@ impl Alike {
 
     /// Whether no shared expression can tell a node from those of a kind.
     fn is_alike(&self, a: &Node, graph: u32, kind: Kind) -> bool {
-        let (b, graph_of_kind) = &self.examples[kind as usize - 1];
+        let (b, graph_of_kind) = &self.examples[(kind - PATIENCE) as usize];
         if std::ptr::eq(a, &raw const **b) {
             return graph == *graph_of_kind;
         }
@@ -307,17 +316,28 @@ impl Machine<'_> {
     /// `None`: nothing is shared there, or somebody records what is read.
     #[inline]
     fn alike_place(&mut self, local: Local, cell: u32, base: usize) -> Option<Place> {
-        let alike = self.alike.as_deref_mut().filter(|_| self.reads.is_none())?;
+        let alike = self.alike.as_deref().filter(|_| self.reads.is_none())?;
         let (node, port) = match self.stack[base + local as usize] {
             Value::Node(node) => (node, 0),
             Value::Input(Input { node, index }) => (node, 1 + 2 * u64::from(index)),
             Value::Output(Output { node, index }) => (node, 2 + 2 * u64::from(index)),
             _ => return None,
         };
-        let kind = alike.kind(&self.edit, node);
+        let kind = match alike.known(node) {
+            Some(kind) => kind,
+            None => self.ask_kind(node)?,
+        };
         // 20 bits for the cell would do, 13 for the kind: the three numbers do not overlap.
         let fits = kind != NO_KIND && port < 1 << 16;
         fits.then_some(Place { node, key: u64::from(cell) << 32 | u64::from(kind) << 16 | port })
+    }
+
+    #[cold]
+    fn ask_kind(&mut self, node: NodeId) -> Option<Kind> {
+        let mut alike = self.alike.take()?;
+        let kind = alike.ask(self, node);
+        self.alike = Some(alike);
+        Some(kind)
     }
 
     fn keep_alike(&mut self, place: Place, value: &Value) {
