@@ -26,14 +26,11 @@ const MOST_KINDS: usize = 1 << 12;
 /// Nodes in graphs that lie deeper in others are of no kind.
 const DEEPEST: u32 = 64;
 
-/// The number of a kind, from [`PATIENCE`]. Below that: how often somebody has asked about the node without being told.
+/// The number of a kind, from 1.
 type Kind = u32;
 
 const UNKNOWN: Kind = 0;
 const NO_KIND: Kind = Kind::MAX;
-
-/// To find the kind of a node costs about as much as a few conditions: it is found when so many have been asked before.
-const PATIENCE: Kind = 3;
 
 /// What is known of kinds of nodes.
 pub(super) struct Alike {
@@ -106,7 +103,7 @@ impl Alike {
 
     /// The node may be of another kind now.
     pub fn changed(&mut self, node: NodeId, is_call: bool) {
-        if let Some(kind) = self.kinds.get_mut(node.0 as usize).filter(|kind| **kind >= PATIENCE) {
+        if let Some(kind) = self.kinds.get_mut(node.0 as usize).filter(|kind| **kind != UNKNOWN) {
             if is_call {
                 self.calls.push((node, *kind));
             }
@@ -124,31 +121,23 @@ impl Alike {
     /// The kind of a node, if that is known.
     #[inline]
     fn known(&self, node: NodeId) -> Option<Kind> {
-        let kind = self.kinds.get(node.0 as usize).copied().filter(|&kind| kind >= PATIENCE)?;
+        let kind = self.kinds.get(node.0 as usize).copied().filter(|&kind| kind != UNKNOWN)?;
         self.calls.is_empty().then_some(kind)
     }
 
-    /// The kind of a node that somebody asks about once more; none yet if it is asked about for the first times.
-    fn ask(&mut self, machine: &Machine<'_>, node: NodeId) -> Kind {
+    /// The kind of a node.
+    fn find(&mut self, machine: &Machine<'_>, node: NodeId) -> Kind {
         for (call, before) in std::mem::take(&mut self.calls) {
             if self.known_or_new(machine, call, 0) != before {
                 self.clear();
             }
-        }
-        let index = node.0 as usize;
-        if self.kinds.len() <= index {
-            self.kinds.resize(index + 1, UNKNOWN);
-        }
-        if self.kinds[index] < PATIENCE - 1 {
-            self.kinds[index] += 1;
-            return NO_KIND;
         }
         self.known_or_new(machine, node, 0)
     }
 
     fn known_or_new(&mut self, machine: &Machine<'_>, id: NodeId, depth: u32) -> Kind {
         let index = id.0 as usize;
-        if let Some(&kind) = self.kinds.get(index).filter(|kind| **kind >= PATIENCE) {
+        if let Some(&kind) = self.kinds.get(index).filter(|kind| **kind != UNKNOWN) {
             return kind;
         }
         let kind = self.new_kind(machine, id, depth).unwrap_or(NO_KIND);
@@ -174,7 +163,7 @@ impl Alike {
             return None;
         }
         self.examples.push((node.clone(), graph));
-        let kind = self.examples.len() as Kind - 1 + PATIENCE;
+        let kind = self.examples.len() as Kind;
         match hash {
             Some(hash) => self.by_hash.entry(hash).or_default().push(kind),
             None => {
@@ -242,7 +231,7 @@ impl Alike {
 
     /// Whether no shared expression can tell a node from those of a kind.
     fn is_alike(&self, a: &Node, graph: u32, kind: Kind) -> bool {
-        let (b, graph_of_kind) = &self.examples[(kind - PATIENCE) as usize];
+        let (b, graph_of_kind) = &self.examples[kind as usize - 1];
         if std::ptr::eq(a, &raw const **b) {
             return graph == *graph_of_kind;
         }
@@ -325,7 +314,7 @@ impl Machine<'_> {
         };
         let kind = match alike.known(node) {
             Some(kind) => kind,
-            None => self.ask_kind(node)?,
+            None => self.find_kind(node)?,
         };
         // 20 bits for the cell would do, 13 for the kind: the three numbers do not overlap.
         let fits = kind != NO_KIND && port < 1 << 16;
@@ -333,9 +322,9 @@ impl Machine<'_> {
     }
 
     #[cold]
-    fn ask_kind(&mut self, node: NodeId) -> Option<Kind> {
+    fn find_kind(&mut self, node: NodeId) -> Option<Kind> {
         let mut alike = self.alike.take()?;
-        let kind = alike.ask(self, node);
+        let kind = alike.find(self, node);
         self.alike = Some(alike);
         Some(kind)
     }
