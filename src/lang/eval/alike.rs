@@ -23,6 +23,9 @@ const MOST_PORTS: usize = 64;
 /// No more kinds than this: where nodes have little in common, nothing is won.
 const MOST_KINDS: usize = 1 << 12;
 
+/// They are gone through, so there are fewer.
+const MOST_SURROUNDINGS: usize = 1 << 8;
+
 /// Nodes in graphs that lie deeper in others are of no kind.
 const DEEPEST: u32 = 64;
 
@@ -184,16 +187,21 @@ impl Alike {
             Some(_) => NO_KIND,
             None => UNKNOWN,
         };
-        let found = (around != NO_KIND).then(|| {
-            let attrs = (around, self.attrs(&graph.attrs).cloned().collect());
-            let at = self.surroundings.iter().position(|known| *known == attrs).unwrap_or_else(|| {
-                self.surroundings.push(attrs);
-                self.surroundings.len() - 1
-            });
-            at as u32
-        });
+        let found = if around == NO_KIND { None } else { self.surrounding_like(around, &graph.attrs) };
         self.graphs.insert(id, found);
         found
+    }
+
+    fn surrounding_like(&mut self, around: Kind, attrs: &Attrs) -> Option<u32> {
+        let wanted = (around, self.attrs(attrs).cloned().collect());
+        if let Some(at) = self.surroundings.iter().position(|known| *known == wanted) {
+            return Some(at as u32);
+        }
+        let at = self.surroundings.len();
+        (at < MOST_SURROUNDINGS).then(|| {
+            self.surroundings.push(wanted);
+            at as u32
+        })
     }
 
     /// The attributes that matter, in the order of their keys.

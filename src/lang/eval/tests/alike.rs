@@ -167,7 +167,7 @@ fn which_of_the_first_cases_comes_is_shared_though_the_values_are_not() {
     let mut items = P::default();
     items.function("picked", 1, |x| {
         let n = x.local(0);
-        let mut is = |x: &mut B, name: &str| {
+        let is = |x: &mut B, name: &str| {
             let (ty, name) = (x.fact(Fact::NodeType, n), x.str(name));
             x.eq(ty, name)
         };
