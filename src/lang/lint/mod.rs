@@ -12,6 +12,7 @@ mod logic;
 mod names;
 
 use pest::Parser;
+use rustc_hash::FxHashMap;
 
 pub use allow::{Settings, SettingsError, table};
 
@@ -19,7 +20,7 @@ use self::names::Names;
 use super::diagnostic::{Diagnostic, Label, Level, Place};
 use super::syntax::ast::{Item, Span};
 use super::syntax::build::{Grammar, Rule, Tree};
-use super::syntax::parse_file;
+use super::syntax::{parse_file_with, parse_item};
 
 /// One lint.
 #[derive(Debug, PartialEq, Eq)]
@@ -181,9 +182,23 @@ impl Found {
     }
 }
 
+/// What the items of the last call say, by their texts, for who lints again and again: what stays is not parsed again.
+#[derive(Default)]
+pub struct Memory(FxHashMap<String, (Option<Item>, Vec<Diagnostic>)>);
+
 /// All findings, by file and place.
 pub fn lint(sources: &[Source]) -> Vec<Finding> {
-    let files: Vec<_> = sources.iter().map(|source| parse_file(source.text)).collect();
+    lint_again(sources, &mut Memory::default())
+}
+
+/// [`lint`] with a memory of the last call.
+pub fn lint_again(sources: &[Source], memory: &mut Memory) -> Vec<Finding> {
+    let known = std::mem::take(&mut memory.0);
+    let parse = |text: &str| known.get(text).cloned().unwrap_or_else(|| parse_item(text));
+    let files: Vec<_> = sources.iter().map(|source| parse_file_with(source.text, parse)).collect();
+    let items = files.iter().flat_map(|file| &file.items);
+    memory.0 =
+        items.map(|one| (one.source.text.clone(), (one.item.clone(), one.diagnostics.clone()))).collect();
     let mut items: Vec<LintItem> = Vec::new();
     for (file, (source, parsed)) in sources.iter().zip(&files).enumerate() {
         for (number, one) in parsed.items.iter().enumerate() {
