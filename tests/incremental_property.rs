@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use anchorwatch::engine::{Request, RuleSources, Session};
+use anchorwatch::engine::outcome::Outcome;
+use anchorwatch::engine::{Request, RuleSources, RunCounts, Session};
 use anchorwatch::format::notation;
 use anchorwatch::graph::{GraphId, Snapshot, Sym};
 use proptest::prelude::*;
@@ -206,6 +207,23 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..most)
 }
 
+/// What a run tells, counted.
+fn counted(outcome: &Outcome) -> RunCounts {
+    let mut counts = RunCounts::default();
+    for finding in outcome.findings() {
+        for rule in std::iter::once(&finding.rule).chain(finding.also.iter().map(|(rule, _)| rule)) {
+            *counts.fires.entry((rule.kind, rule.name.as_str())).or_insert(0) += 1;
+        }
+    }
+    for edit in outcome.edits() {
+        *counts.edits.entry(edit.pass.as_str()).or_insert(0) += 1;
+        if edit.rule != edit.pass {
+            *counts.edits.entry(edit.rule.as_str()).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
 /// Everything that a run can show.
 fn shown(session: &mut Session, options: &BTreeMap<String, String>, graph: &Snapshot, step: &str) -> String {
     let complaints = session.set_options(options.clone(), BTreeMap::new());
@@ -214,6 +232,8 @@ fn shown(session: &mut Session, options: &BTreeMap<String, String>, graph: &Snap
     match session.run(graph, &request) {
         Err(error) => text.push_str(&format!("{error:?}\n")),
         Ok(outcome) => {
+            let counts = session.count(graph, &request).expect("what can be run can be counted");
+            assert_eq!(counts, counted(&outcome), "what is counted is what is told");
             for step in &outcome.steps {
                 text.push_str(&format!(
                     "{:?}\n{:#?}\n{:#?}\n{:#?}\n",
@@ -223,7 +243,7 @@ fn shown(session: &mut Session, options: &BTreeMap<String, String>, graph: &Snap
             }
         }
     }
-    text.push_str(&format!("{:#?}\n{:#?}\n", session.count(graph, &request), session.matches(graph)));
+    text.push_str(&format!("{:#?}\n", session.matches(graph)));
     text
 }
 
