@@ -1,6 +1,9 @@
 //! Edits of the shipped rules whose cost is measured.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
 use anchorwatch::engine::{Request, RuleSources, Session};
 use anchorwatch::graph::{GraphId, Snapshot};
@@ -31,17 +34,12 @@ pub const EDITS: &[RuleEdit] = &[
         from: "when is_static(target.root) and fixed.node.type not in VARIABLE_LIKE",
         to: "when fixed.node.type in VARIABLE_LIKE",
     },
+    RuleEdit { what: "a pair", file: LAYOUT, from: "never REFERENCE_OUTPUT with any\n", to: "" },
     RuleEdit {
-        what: "a pair",
+        what: "a condition of an attribute",
         file: LAYOUT,
-        from: "never RTS_SPECIAL_TYPE_INPUT with NORMAL_OUTPUT\n",
-        to: "",
-    },
-    RuleEdit {
-        what: "a function of attributes",
-        file: LAYOUT,
-        from: "fn is_continuous_input(n: Node) -> Bool = n.attr(continuous_input) and n.inputs.count > 1",
-        to: "fn is_continuous_input(n: Node) -> Bool = n.attr(continuous_input)",
+        from: "  where node.type in CONSTANT_LIKE or node.type in VARIABLES\n",
+        to: "  where node.type in CONSTANT_LIKE\n",
     },
     RuleEdit {
         what: "a cell of the matrix",
@@ -53,7 +51,7 @@ pub const EDITS: &[RuleEdit] = &[
         what: "a condition of the read/write pass",
         file: READWRITE,
         from: "fn takes_part(n: Node) -> Bool =\n  not in_loop_body(n) and",
-        to: "fn takes_part(n: Node) -> Bool =\n  n.inputs.count < 3 and not in_loop_body(n) and",
+        to: "fn takes_part(n: Node) -> Bool =\n  n.inputs.count != 1 and not in_loop_body(n) and",
     },
     RuleEdit {
         what: "a condition of an early pass",
@@ -76,6 +74,13 @@ impl RuleEdit {
             }
         }
     }
+}
+
+/// Processor time that a process or a thread has taken, from its `schedstat`; none where the system does not tell. Beside other
+/// work it says more than the clock.
+pub fn processor_time(schedstat: &Path) -> Option<Duration> {
+    let text = fs::read_to_string(schedstat).ok()?;
+    Some(Duration::from_nanos(text.split_whitespace().next()?.parse().ok()?))
 }
 
 /// How many rules and passes fire, or edit the graph, another number of times after an edit.
