@@ -169,7 +169,7 @@ struct Engine<'db> {
     /// A failure of another program than that of the pass.
     failed: RefCell<Option<QueryFailure>>,
     /// Answers questions about groups that the pass tracks.
-    judge: OnceCell<Judge>,
+    judge: OnceCell<Judge<'db>>,
 }
 
 /// The answer to a question about a result.
@@ -431,7 +431,15 @@ impl Host for Engine<'_> {
         pair: (Anchor, Anchor),
     ) -> Result<Option<bool>, Failure> {
         let judge = self.judge.get_or_init(|| Judge::new(self.db, self.rules, machine.program()));
-        judge.would_conflict(machine, &self.before, target, pair)
+        let question = match judge.question(machine, &self.before, target, pair)? {
+            Ok(question) => question,
+            Err(answer) => return Ok(answer),
+        };
+        // What is known of reachability goes with a machine's log.
+        let known = self.reach.take();
+        let found = judge.search((self.db, self.rules, self), machine, target, &question);
+        self.reach.replace(known);
+        found.map(Some).map_err(|failure| self.fail(failure))
     }
 
     fn mark(&self) -> HostMark {

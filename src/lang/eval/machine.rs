@@ -163,6 +163,19 @@ impl<'a> Machine<'a> {
         Machine::new(program, host, snapshot.edit(), Some(snapshot.dense()), root)
     }
 
+    /// A machine with another program over a copy of the state as edited so far, and with the steps that are left.
+    pub fn beside<'b>(&self, program: &'b Program, host: &'b dyn Host) -> Machine<'b> {
+        let mut beside = Machine::new(program, host, self.edit.clone(), None, self.root);
+        beside.steps = self.steps;
+        beside.tally = self.tally.clone();
+        beside
+    }
+
+    /// Takes the steps that a machine beside this one has taken.
+    pub fn spend_as(&mut self, beside: &Machine<'_>) {
+        self.steps = self.steps.min(beside.steps);
+    }
+
     pub fn program(&self) -> &'a Program {
         self.program
     }

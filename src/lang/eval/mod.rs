@@ -52,7 +52,7 @@ pub use host::{Cause, Failure, Host, HostMark, Marks, NoHost};
 pub use machine::Machine;
 pub use program::Program;
 pub use reach::reaches;
-pub use tally::{Outcomes, Tally, VERDICT, cell};
+pub use tally::{Outcomes, Reached, Tally, VERDICT, cell};
 pub use trace::{Event, EventKind, Reads};
 pub use value::{GroupRef, Items, List, Value};
 pub use watch::{Spot, Watch};
