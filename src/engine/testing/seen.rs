@@ -14,6 +14,7 @@ use crate::lang::syntax::print::keyword;
 
 /// One run.
 pub struct Seen {
+    pub before: Snapshot,
     pub outcome: Outcome,
     /// In the order of their making; those that are gone at the end are left out.
     pub inserted: Vec<Inserted>,
@@ -43,7 +44,7 @@ impl Seen {
             note_chains(before, result, &mut chains);
         })?;
         inserted.retain(|inserted: &Inserted| outcome.after.contains(inserted.node));
-        Ok(Seen { outcome, inserted, chains })
+        Ok(Seen { before: snapshot.clone(), outcome, inserted, chains })
     }
 }
 
