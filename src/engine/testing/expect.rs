@@ -312,7 +312,7 @@ impl Judge<'_> {
         before: Option<ExpectedAmount>,
         after: ExpectedAmount,
     ) -> Option<Diagnostic> {
-        let mut all = self.session.measures(&self.seen.before, self.after()).into_iter();
+        let mut all = self.session.measures(&self.seen.outcome.before, self.after()).into_iter();
         let measured = all.find(|measured| measured.name == name.text)?;
         let is = |seen: Amount, wanted: ExpectedAmount| {
             seen.sum == i128::from(wanted.sum) && usize::try_from(wanted.unknown) == Ok(seen.unknown)

@@ -14,7 +14,6 @@ use crate::lang::syntax::print::keyword;
 
 /// One run.
 pub struct Seen {
-    pub before: Snapshot,
     pub outcome: Outcome,
     /// In the order of their making; those that are gone at the end are left out.
     pub inserted: Vec<Inserted>,
@@ -44,7 +43,7 @@ impl Seen {
             note_chains(before, result, &mut chains);
         })?;
         inserted.retain(|inserted: &Inserted| outcome.after.contains(inserted.node));
-        Ok(Seen { before: snapshot.clone(), outcome, inserted, chains })
+        Ok(Seen { outcome, inserted, chains })
     }
 }
 
