@@ -54,7 +54,7 @@ lint lonely W1 warn for n: Node {
   if n.inputs.is_empty and n.outputs.is_empty { report n "{n.name} is alone" }
 }
 pipeline all = mend, tidy, lonely
-measure copies "copies" for n: Node where is_copy(n)
+measure copies "copies" for n: Node where n.type == Copy
 measure counted "counted" for n: Node = if n.has_attr(count) then 1 else none
 "#;
 
