@@ -433,6 +433,9 @@ impl Cx<'_> {
                         None => error,
                     });
                 }
+                ExpectKind::Measure { name, .. } => {
+                    self.item_name(*name, Kind::Measure);
+                }
                 ExpectKind::Kept { step: Some(step), .. } if !self.scope.steps.contains(&step.text) => {
                     let message = format!("no chain has a step `{}`", step.text);
                     let error = Diagnostic::error(codes::UNKNOWN_NAME, step.span, message);

@@ -4,9 +4,9 @@
 //! finds them with [`super::comments`].
 
 use super::ast::{
-    AttrPlace, AttrType, AttributeRule, Block, Checker, CheckerAction, CheckerForm, Expect, ExpectKind, Expr,
-    Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole, Position, Raw, Role,
-    SetTerm, Side, Statement, StatementKind, Subject, Test, Text,
+    AttrPlace, AttrType, AttributeRule, Block, Checker, CheckerAction, CheckerForm, Expect, ExpectKind,
+    ExpectedAmount, Expr, Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param,
+    PipelineRole, Position, Raw, Role, SetTerm, Side, Statement, StatementKind, Subject, Test, Text,
 };
 use super::print_expr::{full, names, simple, string, text, tight, ty};
 
@@ -452,8 +452,9 @@ fn expectation(expect: &Expect) -> String {
             format!("{}control {} => {}", no(present), node(from), node(to))
         }
         ExpectKind::Error(message) => format!("error {}", string(message)),
-        ExpectKind::Warn { present, code } => {
-            format!("{}warn {}", if *present { "" } else { "no " }, code.text)
+        ExpectKind::Warn { present, code, part } => {
+            let part = part.as_ref().map(|part| format!(" {}", string(part))).unwrap_or_default();
+            format!("{}warn {}{part}", no(present), code.text)
         }
         ExpectKind::Kept { node: name, step } => {
             format!(
@@ -463,8 +464,19 @@ fn expectation(expect: &Expect) -> String {
             )
         }
         ExpectKind::Done { node: name } => format!("done {}", node(name)),
+        ExpectKind::Measure { name, before, after } => {
+            let before = before.map(|before| format!("{} -> ", amount(before))).unwrap_or_default();
+            format!("measure {} {before}{}", name.text, amount(*after))
+        }
         ExpectKind::Graph(graph) => raw("graph", graph),
         ExpectKind::That(condition) => format!("that {}", full(condition)),
+    }
+}
+
+fn amount(amount: ExpectedAmount) -> String {
+    match amount.unknown {
+        0 => amount.sum.to_string(),
+        unknown => format!("{} and {unknown} unknown", amount.sum),
     }
 }
 
