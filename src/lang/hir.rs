@@ -441,8 +441,15 @@ impl Checker {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CheckerForm {
     /// `last`: role 1 is the second anchor if that bears one of its marks. Not said where only one of the two can.
-    Pair { last: bool, first: Vec<Sym>, second: Vec<Sym> },
-    Group { first: Vec<Sym>, second: Vec<Sym> },
+    Pair {
+        last: bool,
+        first: Vec<Sym>,
+        second: Vec<Sym>,
+    },
+    Group {
+        first: Vec<Sym>,
+        second: Vec<Sym>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
