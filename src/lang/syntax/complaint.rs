@@ -22,8 +22,9 @@ pub const STATEMENTS: [&str; 26] = [
 
 const CLAUSES: [&str; 6] = ["when", "isolate", "because", "help", "level", "doc"];
 
-const EXPECTATIONS: [&str; 11] =
-    ["nothing", "insert", "edge", "control", "no", "error", "warn", "kept", "done", "graph", "that"];
+const EXPECTATIONS: [&str; 12] = [
+    "nothing", "insert", "edge", "control", "no", "error", "warn", "kept", "done", "measure", "graph", "that",
+];
 
 /// Where parsing got stuck: the words around, and what would have been right.
 struct Stuck<'a> {

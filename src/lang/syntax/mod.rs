@@ -20,6 +20,7 @@ pub mod parse;
 pub mod print;
 mod print_chain;
 mod print_expr;
+mod print_test;
 mod recover;
 pub mod scan;
 pub mod split;
