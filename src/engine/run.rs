@@ -126,6 +126,7 @@ pub fn run_watched<'db>(
     machine.set_counters(run.counters(db));
     machine.set_only(run.node(db));
     machine.set_watch(watch);
+    machine.share_alike();
     let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());

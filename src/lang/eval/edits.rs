@@ -381,6 +381,7 @@ impl Machine<'_> {
             Subject::Graph(graph) => {
                 self.edit.update_graph(graph, |graph| graph.attrs = attrs);
                 self.changed([]);
+                self.forget_kinds();
                 self.forget_lasting();
             }
             Subject::Anchor(anchor) => self.change_desc(anchor, |desc| desc.attrs = attrs),

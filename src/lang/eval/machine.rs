@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
+use super::alike::Alike;
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
 use super::host::{Failure, Host, Marks};
@@ -61,6 +62,8 @@ pub struct Machine<'a> {
     pub(super) tracked: Option<Box<Tracked>>,
     /// Results of walks that outlive edits; kept while a sweep runs.
     pub(super) lasting: Option<Box<Lasting>>,
+    /// What nodes that are alike have in common; where that is kept in mind.
+    pub(super) alike: Option<Box<Alike>>,
     /// A sweep visits this node alone.
     pub(super) only: Option<NodeId>,
     pub(super) counters: FxHashMap<Sym, i64>,
@@ -121,6 +124,7 @@ impl<'a> Machine<'a> {
             builder: None,
             tracked: None,
             lasting: None,
+            alike: None,
             only: None,
             counters: FxHashMap::default(),
             notes: FxHashMap::default(),
@@ -298,8 +302,16 @@ impl<'a> Machine<'a> {
     pub(super) fn enter(&mut self, args: &[Value], locals: u32) -> usize {
         let base = self.stack.len();
         self.stack.extend_from_slice(args);
-        self.stack.resize(base + (locals as usize).max(args.len()), Value::None);
+        self.grow(base + locals as usize);
         base
+    }
+
+    /// Gives the frame on top all its locals.
+    #[inline]
+    pub(super) fn grow(&mut self, end: usize) {
+        while self.stack.len() < end {
+            self.stack.push(Value::None);
+        }
     }
 
     pub(super) fn leave(&mut self, base: usize) {
@@ -466,6 +478,9 @@ impl<'a> Machine<'a> {
             if let Some(lasting) = &mut self.lasting {
                 lasting.changed(node);
             }
+            if let Some(alike) = &mut self.alike {
+                alike.changed(node, self.edit.get_node(node).is_some_and(|node| node.has_subgraphs()));
+            }
         }
     }
 
@@ -482,7 +497,15 @@ impl<'a> Machine<'a> {
         self.names = None;
         self.counts.clear();
         self.forget_lasting();
+        self.forget_kinds();
         self.lists_changed();
+    }
+
+    /// A graph has changed, or everything.
+    pub(super) fn forget_kinds(&mut self) {
+        if let Some(alike) = &mut self.alike {
+            alike.clear();
+        }
     }
 
     /// Leaves a value at a place; none takes away what is there. Results that rest on notes are forgotten.
@@ -517,6 +540,7 @@ impl<'a> Machine<'a> {
         self.names = None;
         self.counts.clear();
         self.forget_lasting();
+        self.forget_kinds();
         self.lists_changed();
         result
     }

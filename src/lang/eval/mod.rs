@@ -11,6 +11,8 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod alike;
+mod arith;
 mod attempt;
 mod attrs;
 mod cells;
@@ -27,6 +29,7 @@ mod lasting;
 mod machine;
 mod memo;
 mod neighbours;
+mod own;
 mod program;
 mod reach;
 mod render;
