@@ -466,7 +466,7 @@ impl Host for Engine<'_> {
     }
 
     fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
-        self.reach.borrow_mut().ask(machine, &self.before, from, to)
+        self.reach.borrow_mut().ask(machine, from, to)
     }
 
     fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {

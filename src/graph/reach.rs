@@ -7,20 +7,21 @@
 //! no). What neither decides is searched, and the intervals prune the search.
 
 use fixedbitset::FixedBitSet;
-use rustc_hash::FxHashMap;
 
-use super::{GraphId, NodeId, Snapshot, State};
+use super::{GraphId, Near, NodeId, Snapshot};
 
 mod live;
+mod points;
 
 pub use live::{Edge, LiveReach};
+use points::Points;
 
 /// How many walks label the points. Each costs 12 bytes a point and catches most of what the others miss.
 const WALKS: usize = 3;
 
 /// Who reaches whom in one graph of one snapshot.
 pub struct Reach {
-    point: FxHashMap<NodeId, u32>,
+    point: Points,
     next: Rows,
     labels: Vec<[Label; WALKS]>,
     /// Length of the longest path that leaves the point.
@@ -65,24 +66,17 @@ impl Rows {
 impl Reach {
     /// Prepares questions about `graph`: O(nodes + edges).
     pub fn new(snapshot: &Snapshot, graph: GraphId) -> Reach {
-        let dense = snapshot.dense();
-        let nodes = snapshot.entries(graph).filter(|&n| dense.graph_of(n) == Some(graph)).collect();
-        Reach::over(nodes, |node, to| to.extend(dense.successors(node)))
+        Reach::of(Near::new(snapshot, Some((snapshot.dense(), &FixedBitSet::new()))), graph)
     }
 
-    /// The same for a state that has no flat view: slower by the depth of its maps.
-    fn of_state(state: &State, graph: GraphId) -> Reach {
-        Reach::over(state.list(graph).collect(), |node, to| {
-            live::successors(state, node, |next| to.push(next))
-        })
-    }
-
-    fn over(nodes: Vec<NodeId>, successors: impl Fn(NodeId, &mut Vec<NodeId>)) -> Reach {
-        let mut point: FxHashMap<NodeId, u32> = nodes.iter().copied().zip(0u32..).collect();
-        let rows = rows(successors, &nodes, &point);
+    /// The same for a state that is being edited.
+    fn of(near: Near<'_>, graph: GraphId) -> Reach {
+        let nodes: Vec<NodeId> = near.nodes(graph).collect();
+        let mut point = Points::new(&nodes);
+        let rows = rows(near, &nodes, &point);
         let (component, count) = components(&rows);
         let next = condense(&rows, &component, count);
-        point.values_mut().for_each(|at| *at = component[*at as usize]);
+        point.renumber(&component);
 
         let mut labels = vec![[Label::default(); WALKS]; count];
         let sources = sources(&next);
@@ -102,8 +96,8 @@ impl Reach {
         if from == to {
             return true;
         }
-        match (self.point.get(&from), self.point.get(&to)) {
-            (Some(&from), Some(&to)) => {
+        match (self.point.get(from), self.point.get(to)) {
+            (Some(from), Some(to)) => {
                 self.known(from, to).unwrap_or_else(|| self.search(scratch, from, to))
             }
             _ => false,
@@ -164,17 +158,11 @@ impl ReachScratch {
     }
 }
 
-fn rows(
-    successors: impl Fn(NodeId, &mut Vec<NodeId>),
-    nodes: &[NodeId],
-    place: &FxHashMap<NodeId, u32>,
-) -> Rows {
+fn rows(near: Near<'_>, nodes: &[NodeId], place: &Points) -> Rows {
     let mut rows = Rows { start: Vec::with_capacity(nodes.len() + 1), to: Vec::new() };
     rows.start.push(0);
-    let mut row = Vec::new();
     for &node in nodes {
-        successors(node, &mut row);
-        rows.to.extend(row.drain(..).filter_map(|to| place.get(&to)));
+        near.successors(node, |to| rows.to.extend(place.get(to)));
         rows.start.push(rows.to.len() as u32);
     }
     rows

@@ -77,8 +77,8 @@ impl<'a> Machine<'a> {
         let Entry::Symbols { block, .. } = &*linked.entry else {
             return Ok((SymbolsBuilder::default(), Ok(())));
         };
-        let anchors = if target == GraphId::ROOT { self.anchor_count() } else { 0 };
-        let outer = self.builder.replace(SymbolsBuilder::with_capacity(anchors));
+        let nodes = if target == GraphId::ROOT { self.edit.node_slots() } else { 0 };
+        let outer = self.builder.replace(SymbolsBuilder::with_nodes(nodes));
         let result = self.run(linked.code.entry, block, &[Value::Graph(target)]);
         let built = std::mem::replace(&mut self.builder, outer).unwrap_or_default();
         Ok((built, result.map(|_| ())))

@@ -47,9 +47,9 @@ pub struct Machine<'a> {
     pub(super) program: &'a Program,
     pub(super) host: &'a dyn Host,
     pub(super) edit: Edit,
-    dense: Option<&'a Dense>,
+    pub(super) dense: Option<&'a Dense>,
     /// Nodes about which `dense` is out of date.
-    dirty: FixedBitSet,
+    pub(super) dirty: FixedBitSet,
     /// How many readers outputs have about which `dense` is out of date, where that has been asked.
     pub(super) counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
@@ -388,11 +388,6 @@ impl<'a> Machine<'a> {
             Some(dense) => dense.node(node),
             None => self.edit.get_node(node),
         }
-    }
-
-    /// About how many anchors there are, for tables sized in advance.
-    pub(super) fn anchor_count(&self) -> usize {
-        self.dense.map_or(0, |dense| dense.input_count() + dense.output_count())
     }
 
     pub(super) fn has_node(&self, node: NodeId) -> bool {
