@@ -20,10 +20,11 @@ impl ReachIndex {
     /// Whether `from` reaches `to` in the state of `machine`.
     pub fn ask(&mut self, machine: &Machine<'_>, from: NodeId, to: NodeId) -> bool {
         self.tell(machine);
-        let graph_of = |node| machine.state().get_node(node).map(|node| node.graph);
+        let near = machine.near();
+        let graph_of = |node| near.graph_of(node);
         let Some(graph) = graph_of(from).filter(|&graph| graph_of(to) == Some(graph)) else { return false };
         let known = self.graphs.entry(graph).or_default();
-        known.reaches(&mut self.scratch, machine.near(), graph, (from, to))
+        known.reaches(&mut self.scratch, near, graph, (from, to))
     }
 
     /// Tells of the edits since the last question.
@@ -83,7 +84,7 @@ impl ReachIndex {
         }
         let graph = match gone.get(&node) {
             Some(graph) => *graph,
-            None => machine.state().get_node(node)?.graph,
+            None => machine.near().graph_of(node)?,
         };
         self.graphs.get_mut(&graph)
     }

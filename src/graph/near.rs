@@ -32,6 +32,14 @@ impl<'a> Near<'a> {
         (index < dense.slots() && !changed.contains(index)).then_some(dense)
     }
 
+    /// The graph that a node lies in, if it is there.
+    pub fn graph_of(&self, node: NodeId) -> Option<GraphId> {
+        match self.flat(node) {
+            Some(dense) => dense.graph_of(node),
+            None => self.state.get_node(node).map(|found| found.graph),
+        }
+    }
+
     /// Nodes directly in `graph`, in list order.
     pub fn nodes(&self, graph: GraphId) -> impl Iterator<Item = NodeId> + 'a {
         let near = *self;

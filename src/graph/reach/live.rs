@@ -7,9 +7,10 @@
 //! The first questions are searched, from both ends. When searching has cost about what an index costs, a [`Reach`] is
 //! made, and edits are laid over it:
 //!
-//! INVARIANT wide-labels: unless `stale`, for each edge of the state the interval of its start contains the interval of
-//! its end. So an interval that does not contain another one says "no". A node that the index does not know starts with
-//! an empty interval, and a new edge widens its start; where that would go far, intervals are no longer asked.
+//! INVARIANT wide-labels: for each edge of the state the interval of its start contains the interval of its end. So an
+//! interval that does not contain another one says "no". A node that the index does not know starts with an empty
+//! interval. A new edge widens its start and what leads there; that may go far, but the wider intervals are, the sooner
+//! it ends.
 //!
 //! INVARIANT in-order: positions grow along each edge of the state, if there are positions (no graph with a cycle has).
 //! An edge against them moves what it leads to behind its start. Taking edges away breaks neither.
@@ -23,7 +24,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::{GraphId, Input, Near, NodeId, Output, State};
-use super::{Reach, ReachScratch, WALKS};
+use super::{Label, OnPath, PATHS, Reach, ReachScratch, WALKS};
 
 /// One edge of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +64,10 @@ pub struct LiveReach {
     work: usize,
 }
 
-/// An interval of each walk; empty: the first number is larger than the second.
-type Wide = [(u32, u32); WALKS];
+/// An interval of each walk and each path; empty: the first number is larger than the second.
+type Wide = [(u32, u32); WALKS + PATHS];
 
-const EMPTY: Wide = [(u32::MAX, 0); WALKS];
+const EMPTY: Wide = [(u32::MAX, 0); WALKS + PATHS];
 
 fn contains(outer: &Wide, inner: &Wide) -> bool {
     outer.iter().zip(inner).all(|(outer, inner)| outer.0 <= inner.0 && inner.1 <= outer.1)
@@ -83,7 +84,6 @@ struct Overlay {
     edited: bool,
     intact: bool,
     loose: FxHashSet<NodeId>,
-    stale: bool,
     /// Told since the last question.
     gained: Vec<Edge>,
     lost: Vec<Edge>,
@@ -104,9 +104,6 @@ const EDITED: usize = 2;
 
 /// How far the search goes for the new nodes that stand where an edge was.
 const HOPS: usize = 16;
-
-/// How far a new edge widens intervals.
-const WIDENED: usize = 8;
 
 /// Room between the positions of two nodes of the index.
 const ROOM: i64 = 1 << 30;
@@ -176,10 +173,9 @@ impl LiveReach {
 
 impl Overlay {
     fn new(reach: Reach) -> Overlay {
-        let is_acyclic = reach.next.len() == reach.point.len();
-        let moved = is_acyclic.then(FxHashMap::default);
+        let moved = reach.order.is_some().then(FxHashMap::default);
         let (wide, loose, gained, lost, gone) = Default::default();
-        Overlay { reach, wide, moved, edited: false, intact: true, loose, stale: false, gained, lost, gone }
+        Overlay { reach, wide, moved, edited: false, intact: true, loose, gained, lost, gone }
     }
 
     /// Takes in what was told. False: that would cost more than a new index.
@@ -191,9 +187,7 @@ impl Overlay {
         self.gone.clear();
         for edge in std::mem::take(&mut self.gained) {
             if edge.from() != edge.to() && edge.is_in(near.state()) {
-                if !self.stale {
-                    self.widen(near, edge);
-                }
+                self.widen(near, edge, limit, work);
                 self.put_in_order(near, edge, limit, work);
             }
         }
@@ -202,8 +196,8 @@ impl Overlay {
 
     fn position(&self, node: NodeId) -> Option<i64> {
         let moved = self.moved.as_ref().and_then(|moved| moved.get(&node)).copied();
-        // INVARIANT sinks-first: so counted backwards, points are in order.
-        moved.or_else(|| self.reach.point.get(node).map(|point| -i64::from(point) * ROOM))
+        let place = || self.reach.order.as_ref()?.get(node);
+        moved.or_else(|| place().map(|place| i64::from(place) * ROOM))
     }
 
     /// Restores `in-order` for a new edge.
@@ -252,23 +246,27 @@ impl Overlay {
     fn interval(&self, node: NodeId) -> Wide {
         match (self.wide.get(&node), self.reach.point.get(node)) {
             (Some(wide), _) => *wide,
-            (None, Some(point)) => self.reach.labels[point as usize].map(|label| (label.low, label.end)),
+            (None, Some(point)) => {
+                let walks = self.reach.labels[point as usize].iter().map(|label| (label.low, label.end));
+                let paths = self.reach.paths[point as usize].iter().map(|path| path.interval());
+                let mut all = EMPTY;
+                all.iter_mut().zip(walks.chain(paths)).for_each(|(own, interval)| *own = interval);
+                all
+            }
             (None, None) => EMPTY,
         }
     }
 
-    /// Restores `wide-labels` for a new edge, or gives intervals up.
-    fn widen(&mut self, near: Near<'_>, edge: Edge) {
+    /// Restores `wide-labels` for a new edge, unless that costs too much.
+    fn widen(&mut self, near: Near<'_>, edge: Edge, limit: usize, work: &mut usize) {
         let mut open = vec![(edge.from(), self.interval(edge.to()))];
-        let mut steps = 0;
         while let Some((node, inner)) = open.pop() {
             let own = self.interval(node);
             if contains(&own, &inner) {
                 continue;
             }
-            steps += 1;
-            if steps > WIDENED {
-                self.stale = true;
+            *work += 1;
+            if *work > limit {
                 return;
             }
             let mut both = own;
@@ -381,7 +379,7 @@ impl Overlay {
 
     /// The answer, if intervals tell.
     fn known(&self, from: NodeId, to: NodeId) -> Option<bool> {
-        if !self.stale && !contains(&self.interval(from), &self.interval(to)) {
+        if !contains(&self.interval(from), &self.interval(to)) {
             return Some(false);
         }
         // A node without a position has no edge.
@@ -392,8 +390,11 @@ impl Overlay {
             return None;
         }
         let (from, to) = (self.reach.point.get(from)?, self.reach.point.get(to)?);
-        let (from, to) = (&self.reach.labels[from as usize], &self.reach.labels[to as usize]);
-        from.iter().zip(to).any(|(a, b)| a.tree <= b.end && b.end <= a.end).then_some(true)
+        let walks = self.reach.labels[from as usize].iter().zip(&self.reach.labels[to as usize]);
+        let paths = self.reach.paths[from as usize].iter().zip(&self.reach.paths[to as usize]);
+        let below = |(a, b): (&Label, &Label)| a.tree <= b.end && b.end <= a.end;
+        let behind = |(a, b): (&OnPath, &OnPath)| a.first < b.past;
+        (from == to || walks.map(below).any(|yes| yes) || paths.map(behind).any(|yes| yes)).then_some(true)
     }
 }
 

@@ -11,6 +11,7 @@ const NONE: u32 = u32::MAX;
 const SPREAD: usize = 4;
 
 /// Nodes with the numbers that were given to them.
+#[derive(Clone)]
 pub(super) struct Points {
     nodes: usize,
     /// The first node of `row`.
