@@ -324,7 +324,7 @@ impl<'db> Engine<'db> {
             return Ok(vec![node]);
         }
         match over.list {
-            None => Ok(machine.state().all_nodes(machine.root())),
+            None => Ok(machine.all_nodes(machine.root())),
             Some(list) => {
                 let value = machine.eval(entry, list, &[Value::Graph(machine.root())])?;
                 let nodes: Vec<NodeId> = value.elements().filter_map(|value| value.as_node()).collect();

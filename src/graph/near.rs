@@ -3,9 +3,11 @@
 //! Promise: the answers are those of the state. A node that is still as it was in the snapshot that the state came from
 //! is looked up in the flat view of that, which is many times faster than the persistent maps.
 
+use std::sync::Arc;
+
 use fixedbitset::FixedBitSet;
 
-use super::{Dense, GraphId, NodeId, State};
+use super::{Dense, GraphId, Node, NodeId, State};
 
 /// A state, and the flat view of what it came from with the nodes about which that is out of date.
 #[derive(Clone, Copy)]
@@ -32,6 +34,15 @@ impl<'a> Near<'a> {
         (index < dense.slots() && !changed.contains(index)).then_some(dense)
     }
 
+    /// The node, if it is there.
+    #[inline]
+    pub fn node(&self, node: NodeId) -> Option<&'a Arc<Node>> {
+        match self.flat(node) {
+            Some(dense) => dense.node(node),
+            None => self.state.get_node(node),
+        }
+    }
+
     /// The graph that a node lies in, if it is there.
     pub fn graph_of(&self, node: NodeId) -> Option<GraphId> {
         match self.flat(node) {
@@ -47,6 +58,22 @@ impl<'a> Near<'a> {
             Some(dense) => dense.graph_of(node) == Some(graph),
             None => near.state.contains(node),
         })
+    }
+
+    /// What [`State::all_nodes`] gives.
+    pub fn all_nodes(&self, graph: GraphId) -> Vec<NodeId> {
+        let mut order = Vec::new();
+        let mut stack = vec![self.state.entries(graph)];
+        while let Some(top) = stack.last_mut() {
+            let Some(id) = top.next() else {
+                stack.pop();
+                continue;
+            };
+            let Some(node) = self.node(id) else { continue };
+            order.push(id);
+            stack.extend(node.subgraphs.iter().rev().map(|&inner| self.state.entries(inner)));
+        }
+        order
     }
 
     /// The node that each edge out of `node` enters: data by output and edge order, then control. Two edges give one twice.

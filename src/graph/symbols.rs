@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use super::anchors::{AnchorTable, key};
-use super::{Anchor, State};
+use super::{Anchor, Near, State};
 
 /// The number of a group in its table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -109,14 +109,15 @@ impl SymbolsBuilder {
     }
 
     /// The finished table. Groups are numbered in byte order of their names.
-    pub fn finish(self, state: &State) -> Symbols {
-        // A look into the state is dear next to a comparison, so names are fetched once.
+    pub fn finish(self, near: Near<'_>) -> Symbols {
+        // Nodes that are gone by now have no name; names are fetched once, since a look there is dear next to a comparison.
+        let name = |node| near.node(node).map_or("", |node| &*node.name);
         let mut groups: Vec<(&str, Group)> = self
             .members
             .into_iter()
             .zip(self.founders)
             .filter(|(members, _)| !members.is_empty())
-            .map(|(members, founder)| (&*state.node(founder.node()).name, Group { founder, members }))
+            .map(|(members, founder)| (name(founder.node()), Group { founder, members }))
             .collect();
         groups.sort_by(|(name_a, a), (name_b, b)| compare_named(name_a, a.founder, name_b, b.founder));
         let groups = groups.into_iter().map(|(_, group)| group).collect();

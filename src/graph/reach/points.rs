@@ -13,7 +13,6 @@ const SPREAD: usize = 4;
 /// Nodes with the numbers that were given to them.
 #[derive(Clone)]
 pub(super) struct Points {
-    nodes: usize,
     /// The first node of `row`.
     first: u32,
     row: Vec<u32>,
@@ -25,7 +24,7 @@ impl Points {
     /// Numbers nodes from 0 on. No node stands in the list twice.
     pub fn new(nodes: &[NodeId]) -> Points {
         let (first, last) = nodes.iter().fold((u32::MAX, 0), |(low, high), n| (low.min(n.0), high.max(n.0)));
-        let mut points = Points { nodes: nodes.len(), first, row: Vec::new(), map: FxHashMap::default() };
+        let mut points = Points { first, row: Vec::new(), map: FxHashMap::default() };
         let width = last.saturating_sub(first) as usize;
         if width < nodes.len().saturating_mul(SPREAD) {
             points.row = vec![NONE; width + 1];
@@ -34,11 +33,6 @@ impl Points {
             points.map = nodes.iter().copied().zip(0u32..).collect();
         }
         points
-    }
-
-    /// How many nodes have numbers.
-    pub fn len(&self) -> usize {
-        self.nodes
     }
 
     #[inline]
@@ -68,7 +62,6 @@ mod tests {
     fn numbers(nodes: &[u32]) -> Vec<Option<u32>> {
         let nodes: Vec<NodeId> = nodes.iter().copied().map(NodeId).collect();
         let mut points = Points::new(&nodes);
-        assert_eq!(points.len(), nodes.len());
         points.renumber(&[7, 5, 3]);
         [0, 3, 4, 5, 1000, 5000].map(|node| points.get(NodeId(node))).to_vec()
     }

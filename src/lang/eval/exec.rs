@@ -61,7 +61,7 @@ impl<'a> Machine<'a> {
     /// Builds the table of `symbols NAME` for a target graph.
     pub fn build_symbols(&mut self, symbols: Sym, target: GraphId) -> Result<Symbols, Failure> {
         let (built, ended) = self.symbols_builder(symbols, target)?;
-        ended.map(|()| built.finish(&self.edit))
+        ended.map(|()| built.finish(self.near()))
     }
 
     /// The groups of `symbols NAME` as far as they could be built, and whether that was to the end.

@@ -431,6 +431,14 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// All nodes of a graph, each followed by those of its subgraphs, in list order.
+    pub fn all_nodes(&self, graph: GraphId) -> Vec<NodeId> {
+        match self.dense {
+            Some(dense) if graph == GraphId::ROOT && self.lists_clean => dense.order().to_vec(),
+            _ => self.near().all_nodes(graph),
+        }
+    }
+
     /// The nodes of a graph, or all nodes with those of subgraphs, as one shared list.
     pub(super) fn node_list(&mut self, graph: GraphId, all: bool) -> Option<Arc<List>> {
         self.see_everything();
@@ -440,8 +448,8 @@ impl<'a> Machine<'a> {
         self.edit.get_graph(graph)?;
         let nodes: Arc<[NodeId]> = match self.dense {
             Some(dense) if all && graph == GraphId::ROOT && self.lists_clean => dense.order().into(),
-            _ if all => self.edit.all_nodes(graph).into(),
-            _ => self.edit.list(graph).collect(),
+            _ if all => self.near().all_nodes(graph).into(),
+            _ => self.near().nodes(graph).collect(),
         };
         self.spend(nodes.len() as u64);
         let list = Arc::new(List::new(super::Items::Nodes(nodes)));
