@@ -1,15 +1,20 @@
 //! The language server on the shipped rules with a pinned graph of 10 000 nodes: what an edit costs beside the first time.
 //!
 //! The first time is that of a new server from the opening of a file to the counts. An edit is answered with what is wrong, and
-//! after that with fresh counts. `cargo bench --bench lsp` prints medians and their parts of the first time.
+//! after that with fresh counts. Each edit is made in a new server, so that nothing is known of what comes of it. `cargo bench
+//! --bench lsp` prints the least of several times, by the clock and of the processors, their parts of the first time, and how many
+//! counts came out otherwise.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anchorwatch::engine::RuleSources;
 use anchorwatch::format::{Format, Loaded, save};
 use serde_json::{Value, json};
 
+#[path = "support/edits.rs"]
+mod edits;
 #[path = "support/generate.rs"]
 #[allow(dead_code, reason = "each user of the generator needs some of its shapes")]
 mod generate;
@@ -17,15 +22,52 @@ mod generate;
 #[allow(dead_code, reason = "the tests need more of it")]
 mod lsp_client;
 
+use edits::{EDITS, RuleEdit, differing, processor_time};
 use lsp_client::Client;
 
 const NODES: usize = 10_000;
-const ROUNDS: usize = 21;
-const FILE: &str = "rules/layout.anchor";
+const ROUNDS: usize = 5;
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
+/// Times by the clock, and of the processors.
+type Times = [Duration; 2];
+
+/// What all threads of a process have taken; nothing where the system does not tell.
+fn taken(process: u32) -> Duration {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    threads.filter_map(|thread| processor_time(&thread.path().join("schedstat"))).sum()
+}
+
+/// From the start of a server to the counts, from the edit to what is wrong, and from the edit to the counts.
+fn round(root: &Path, edit: &RuleEdit, old: &str) -> [Times; 3] {
+    let uri = format!("file://{}/{}", root.display(), edit.file);
+    let is_told = |message: &Value, version: i64| {
+        message["method"] == "textDocument/publishDiagnostics" && message["params"]["version"] == version
+    };
+    let is_counted = |message: &Value, version: i64| {
+        message["method"] == "anchorwatch/counted" && message["params"]["documents"][0]["version"] == version
+    };
+    let mut client = Client::start();
+    let start = Instant::now();
+    client.initialize(Some(&format!("file://{}", root.display())), json!({}));
+    let document = json!({"uri": uri, "languageId": "anchor", "version": 1, "text": old});
+    client.notify("textDocument/didOpen", json!({"textDocument": document}));
+    client.wait(|message| is_told(message, 1)).expect("diagnostics");
+    client.wait(|message| is_counted(message, 1)).expect("counts");
+    let first = [start.elapsed(), taken(client.id())];
+    // What the opening has left to say.
+    client.wait_for(Duration::from_millis(300), |_| false);
+    client.heard.clear();
+    let changes = json!([{"text": edit.text()}]);
+    let (start, before) = (Instant::now(), taken(client.id()));
+    let since = |client: &Client| [start.elapsed(), taken(client.id()).saturating_sub(before)];
+    let params = json!({"textDocument": {"uri": uri, "version": 2}, "contentChanges": changes});
+    client.notify("textDocument/didChange", params);
+    client.wait(|message| is_told(message, 2)).expect("diagnostics");
+    let told = since(&client);
+    client.wait(|message| is_counted(message, 2)).expect("counts");
+    let counted = since(&client);
+    assert_eq!(client.end(), Some(0));
+    [first, told, counted]
 }
 
 fn main() {
@@ -42,52 +84,25 @@ fn main() {
     fs::write(root.join("g.txt"), dump).expect("a graph");
     fs::write(root.join("anchorwatch.toml"), "graphs = [\"g.txt\"]\n").expect("settings");
 
-    let text = fs::read_to_string(root.join(FILE)).expect("a rule file");
-    let uri = format!("file://{}/{FILE}", root.display());
-    let is_told = |message: &Value, version: i64| {
-        message["method"] == "textDocument/publishDiagnostics" && message["params"]["version"] == version
-    };
-    let is_counted = |message: &Value, version: i64| {
-        message["method"] == "anchorwatch/counted" && message["params"]["documents"][0]["version"] == version
-    };
-
-    let mut client = Client::start();
-    let start = Instant::now();
-    client.initialize(Some(&format!("file://{}", root.display())), json!({}));
-    let document = json!({"uri": uri, "languageId": "anchor", "version": 1, "text": text});
-    client.notify("textDocument/didOpen", json!({"textDocument": document}));
-    client.wait(|message| is_told(message, 1)).expect("diagnostics");
-    client.wait(|message| is_counted(message, 1)).expect("counts");
-    let cold = start.elapsed();
-    println!("first time: {cold:?}");
-
-    // A comment, and a condition: each there and gone again.
-    let condition = text.replacen("\n  when ", "\n  when 1 == 1 and ", 1);
-    assert_ne!(condition, text);
-    for (what, other) in [("a comment", format!("{text}\n// a comment\n")), ("a condition", condition)] {
-        let (mut told, mut counted) = (Vec::new(), Vec::new());
-        for round in 0..ROUNDS {
-            // What the edit before has left to say.
-            client.wait_for(Duration::from_millis(300), |_| false);
-            client.heard.clear();
-            let version = (told.len() + round) as i64 * 2 + if what == "a comment" { 100 } else { 10_000 };
-            let text = if round % 2 == 0 { &other } else { &text };
-            let document = json!({"uri": uri, "version": version});
-            let start = Instant::now();
-            let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
-            client.notify("textDocument/didChange", params);
-            client.wait(|message| is_told(message, version)).expect("diagnostics");
-            told.push(start.elapsed());
-            client.wait(|message| is_counted(message, version)).expect("counts");
-            counted.push(start.elapsed());
-        }
-        let part = |time: Duration| cold.as_secs_f64() / time.as_secs_f64();
-        let (told, counted) = (median(told), median(counted));
-        println!(
-            "{what}: diagnostics {told:?} (1/{:.0}), counts {counted:?} (1/{:.0})",
-            part(told),
-            part(counted)
-        );
+    let mut rows = Vec::new();
+    for edit in EDITS {
+        let old = fs::read_to_string(root.join(edit.file)).expect("a rule file");
+        let times: Vec<[Times; 3]> = (0..ROUNDS).map(|_| round(root, edit, &old)).collect();
+        let least =
+            |which: usize, way: usize| times.iter().map(|times| times[which][way]).min().unwrap_or_default();
+        rows.push((edit, [0, 1, 2].map(|which| [0, 1].map(|way| least(which, way)))));
     }
-    assert_eq!(client.end(), Some(0));
+    let first = [0, 1].map(|way| rows.iter().map(|(_, times)| times[0][way]).min().unwrap_or_default());
+    println!("by the clock, and time of the processors\nfirst time: {:.0?}, {:.0?}", first[0], first[1]);
+    for (edit, [_, told, counted]) in rows {
+        let parts = |times: Times| {
+            let part = |way: usize| {
+                let part = first[way].as_secs_f64() / times[way].as_secs_f64();
+                format!("{:.1?} (1/{part:.0})", times[way])
+            };
+            [0, 1].map(part).join(", ")
+        };
+        let differ = differing(edit, &graph);
+        println!("{}: diagnostics {}; counts {}; {differ} differ", edit.what, parts(told), parts(counted));
+    }
 }

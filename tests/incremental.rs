@@ -320,3 +320,28 @@ fn a_condition_of_a_pass_runs_that_pass_and_what_comes_after_it() {
     let ran = watch.edit("rules/hccl.anchor", from, to);
     assert_eq!(ran, and(own, &[("run_pass", 1), ("tell", 1)]));
 }
+
+#[test]
+fn a_pass_that_leaves_the_same_graph_runs_nothing_behind_it() {
+    let mut watch = Watch::of(&["hccl_memcpy", "hccl_continuous"], generate::accesses(1000));
+    let (from, to) = (
+        "    for n in g.nodes where n.attr(_input_mutable) {",
+        "    for n in g.nodes where n.inputs.count < 1000 and n.attr(_input_mutable) {",
+    );
+    let ran = watch.edit("rules/hccl.anchor", from, to);
+    // The snapshot is another one, but it holds the same.
+    let own = and(and(reparse(&watch, "rules/hccl.anchor"), BELOW_ONE_ITEM), ONE_ITEM_AND_ITS_PASS);
+    assert_eq!(ran, own);
+}
+
+#[test]
+fn a_checker_runs_no_pass_that_could_have_asked_it_and_did_not() {
+    let mut watch = Watch::of(&["tensor_move"], generate::mixed(1000));
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "  when not in_special_memory(block)",
+        "  when in_special_memory(block) == false",
+    );
+    assert_eq!(ran.get("run_pass"), None, "{ran:?}");
+    assert_eq!(ran.get("entry"), Some(&1), "{ran:?}");
+}

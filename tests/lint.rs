@@ -9,7 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anchorwatch::engine::RuleSources;
-use anchorwatch::lang::lint::{Finding, LINTS, Settings, Source, apply, find, lint, short};
+use anchorwatch::lang::lint::{
+    Finding, LINTS, Memory, Settings, Source, apply, find, lint, lint_again, short,
+};
 use anchorwatch::lang::syntax::parse_file;
 use anchorwatch::lang::{Level, Place};
 
@@ -151,4 +153,35 @@ fn lints_are_in_order_and_found_by_name() {
         assert_eq!(find(short(lint)), Some(*lint));
         assert!(lint.doc.starts_with(|c: char| c.is_lowercase()) && !lint.doc.ends_with('.'), "{}", lint.doc);
     }
+}
+
+/// What is remembered of items shows the same, wherever they stand and whatever the names around them mean.
+#[test]
+fn linting_again_finds_what_linting_anew_finds() {
+    let texts: Vec<String> =
+        cases().iter().map(|path| fs::read_to_string(path).expect("a rule file")).collect();
+    let settings = Settings::default();
+    let mut memory = Memory::default();
+    let mut found = 0;
+    for round in 0..4 {
+        let moved: Vec<String> = texts
+            .iter()
+            .enumerate()
+            .map(|(number, text)| match (round + number) % 4 {
+                0 => text.clone(),
+                1 => format!("// Moved.\n\n{text}"),
+                2 => format!("set _MORE_{number} = {{ A, B }}\n\n{text}"),
+                _ => text.replacen("{ A", "{ Z, A", 1),
+            })
+            .collect();
+        for shift in 0..2 {
+            let mut sources: Vec<Source> =
+                moved.iter().map(|text| Source { text, settings: &settings, wanted: true }).collect();
+            sources.rotate_left(shift);
+            let again = lint_again(&sources, &mut memory);
+            assert_eq!(again, lint(&sources), "round {round}");
+            found += again.len();
+        }
+    }
+    assert!(found > 100, "{found}");
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 #[path = "support/lsp_client.rs"]
+#[allow(dead_code, reason = "a bench uses the rest")]
 mod lsp_client;
 
 use lsp_client::{Client, PATIENCE};

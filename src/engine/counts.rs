@@ -1,13 +1,23 @@
-//! How many nodes or anchors of a graph the condition of an entry holds for.
+//! How many nodes or anchors of a graph the condition of an entry holds for, and how often rules fire in a run.
 //!
-//! Promise: a count is a query of its own per (snapshot, entry), so that an edit of one condition counts that one again. An entry
-//! whose condition fails on the graph has no count.
+//! Promise: a count is a query of its own per (snapshot, entry) or per step of a run, so that an edit of one condition counts that
+//! one again. An entry whose condition fails on the graph has no count. What is counted is not rendered.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::outcome::RuleRef;
 use super::queries::{At, Layer, mark_list};
-use super::session::Session;
+use super::reach::ReachIndex;
+use super::render::Renderer;
+use super::run::{PassRun, run_pass};
+use super::session::{Request, RunError, Session};
 use crate::db::{self, Db, Roots, RuleSet, live, names, program};
-use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym};
-use crate::lang::eval::{Machine, NoHost, Value};
+use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols};
+use crate::lang::eval::{Failure, Host, Machine, NoHost, Value};
 use crate::lang::hir::{Entry, ExprId, Ty};
 use crate::lang::syntax::ast::{Kind, Side};
 
@@ -32,7 +42,8 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
     let snapshot = at.snapshot(db);
     let linked = program(db, rules, Roots::of(db, [(kind, name)]));
     let id = linked.0.entry(kind, name)?;
-    let mut machine = Machine::over(&linked.0, &NoHost, snapshot, GraphId::ROOT);
+    let host = Indexed { reach: RefCell::default() };
+    let mut machine = Machine::over(&linked.0, &host, snapshot, GraphId::ROOT);
     let nodes = || snapshot.dense().order().to_vec();
     let mut of_nodes = |condition: ExprId| {
         let all: Vec<NodeId> = nodes();
@@ -68,6 +79,57 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
     }
 }
 
+/// A host that answers as [`NoHost`] does, but reachability from an index: a condition is asked of every node.
+struct Indexed {
+    reach: RefCell<ReachIndex>,
+}
+
+impl Host for Indexed {
+    fn symbols(&self, machine: &mut Machine<'_>, name: Sym, of: GraphId) -> Result<Arc<Symbols>, Failure> {
+        NoHost.symbols(machine, name, of)
+    }
+
+    fn conflicts(
+        &self,
+        machine: &mut Machine<'_>,
+        of: GraphId,
+        table: &Arc<Symbols>,
+    ) -> Result<bool, Failure> {
+        NoHost.conflicts(machine, of, table)
+    }
+
+    fn would_conflict(
+        &self,
+        machine: &mut Machine<'_>,
+        target: GraphId,
+        pair: (Anchor, Anchor),
+    ) -> Result<Option<bool>, Failure> {
+        NoHost.would_conflict(machine, target, pair)
+    }
+
+    fn sort(&self, machine: &mut Machine<'_>, order: Sym) -> Result<(), Failure> {
+        NoHost.sort(machine, order)
+    }
+
+    fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {
+        NoHost.apply(machine, chain, node)
+    }
+
+    fn resolve(
+        &self,
+        machine: &mut Machine<'_>,
+        symbols: Sym,
+        target: GraphId,
+        body: &mut dyn FnMut(&mut Machine<'_>, Anchor) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        NoHost.resolve(machine, symbols, target, body)
+    }
+
+    fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
+        self.reach.borrow_mut().ask(machine, from, to)
+    }
+}
+
 fn inputs(snapshot: &Snapshot) -> impl Iterator<Item = Anchor> + '_ {
     let dense = snapshot.dense();
     let of_node = |&node: &NodeId| dense.inputs(node).map(|number| Anchor::In(dense.input_at(number)));
@@ -80,7 +142,68 @@ fn outputs(snapshot: &Snapshot) -> impl Iterator<Item = Anchor> + '_ {
     dense.order().iter().flat_map(of_node)
 }
 
+/// What a run did, in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunCounts {
+    /// Findings of each rule.
+    pub fires: BTreeMap<(Kind, &'static str), usize>,
+    /// Edits of each pass, chain or action.
+    pub edits: BTreeMap<&'static str, usize>,
+}
+
+/// What one step did, in numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepCounts {
+    /// Findings that an edit answers.
+    pub(super) fires: FxHashMap<RuleRef, usize>,
+    /// Findings that nothing answers.
+    pub(super) remarks: Vec<Remark>,
+    /// By pass and rule.
+    pub(super) edits: FxHashMap<(Sym, Sym), usize>,
+}
+
+/// A finding that nothing answers: of equal ones of several steps only the first counts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Remark {
+    pub rule: RuleRef,
+    pub message: String,
+    pub places: Vec<(NodeId, Option<Anchor>)>,
+}
+
+/// What a step did, in numbers.
+#[salsa::tracked(returns(ref))]
+fn step_counts<'db>(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>, told: Sym) -> StepCounts {
+    Renderer::new(db, rules, run.at(db).snapshot(db)).counts(told, run_pass(db, rules, run))
+}
+
 impl Session {
+    /// Runs passes as [`Session::run`] does, and counts what it would tell.
+    ///
+    /// # Errors
+    /// The rule set has errors, or a name is unknown.
+    pub fn count(&self, snapshot: &Snapshot, request: &Request) -> Result<RunCounts, RunError> {
+        let (db, rules) = (&self.db, self.rules);
+        let mut counts = RunCounts::default();
+        let mut said: FxHashSet<&Remark> = FxHashSet::default();
+        self.each_step(snapshot, request, |step, run| {
+            let of = step_counts(db, rules, run, step.told);
+            let is_new = |remark: &&Remark| !said.contains(remark);
+            let remarks: Vec<&Remark> = of.remarks.iter().filter(is_new).collect();
+            let fires = of.fires.iter().map(|(rule, count)| (rule, *count));
+            for (rule, count) in fires.chain(remarks.iter().map(|remark| (&remark.rule, 1))) {
+                *counts.fires.entry((rule.kind, rule.name.as_str())).or_insert(0) += count;
+            }
+            said.extend(remarks);
+            for (&(pass, rule), count) in &of.edits {
+                *counts.edits.entry(pass.as_str()).or_insert(0) += count;
+                if rule != pass {
+                    *counts.edits.entry(rule.as_str()).or_insert(0) += count;
+                }
+            }
+        })?;
+        Ok(counts)
+    }
+
     /// For how many anchors or nodes of a graph the conditions hold: those of attributes (in the layer of the first `symbols`
     /// entry, with the outermost graph as target), of the subjects of passes, chains and lints, and functions of one thing.
     pub fn matches(&self, snapshot: &Snapshot) -> Vec<Matched> {

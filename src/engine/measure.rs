@@ -55,7 +55,7 @@ pub fn amount<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, measure: EntryN
 
 fn subjects(machine: &mut Machine<'_>, entry: EntryId, subject: &Subject) -> Result<Vec<Value>, Failure> {
     Ok(match subject.list {
-        None => machine.state().all_nodes(machine.root()).into_iter().map(Value::Node).collect(),
+        None => machine.all_nodes(machine.root()).into_iter().map(Value::Node).collect(),
         Some(list) => machine.eval(entry, list, &[Value::Graph(machine.root())])?.elements().collect(),
     })
 }

@@ -26,7 +26,7 @@ mod sides;
 mod testing;
 mod trial;
 
-pub use counts::Matched;
+pub use counts::{Matched, RunCounts};
 pub use measure::{Amount, Measured};
 pub use pairs::{Class, PairTable, RulePairs};
 pub use queries::pair_table;

@@ -145,7 +145,11 @@ impl Outcome {
     /// Adds a step. What a step says word for word as one before it, of the same places, is told once: a check may
     /// stand twice in a pipeline.
     pub(super) fn push(&mut self, mut step: StepOutcome) {
-        let said: FxHashSet<_> = self.findings().filter_map(Finding::remark).collect();
+        // Most steps say nothing of the kind, and what was said before need not be gone through for them.
+        let said: FxHashSet<_> = match step.findings.iter().any(|finding| finding.edits.is_empty()) {
+            true => self.findings().filter_map(Finding::remark).collect(),
+            false => FxHashSet::default(),
+        };
         let is_new = |finding: &&Finding| finding.remark().is_none_or(|remark| !said.contains(&remark));
         let kept = step.findings.iter().filter(is_new);
         if kept.clone().count() < step.findings.len() {

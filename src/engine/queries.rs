@@ -70,6 +70,7 @@ pub fn symbols<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>) -> Answe
     let snapshot = layer.at(db).snapshot(db);
     let mut machine = Machine::over(&linked.0, &NoHost, snapshot, layer.target(db));
     machine.set_tally(db.tally());
+    machine.share_alike();
     answer(machine.build_symbols(name, layer.target(db)), linked)
 }
 

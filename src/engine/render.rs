@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::counts::{Remark, StepCounts};
 use super::outcome::{
     AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef, StepOutcome,
 };
@@ -156,6 +157,43 @@ impl<'s> Renderer<'s> {
             }
             Draft::Chain { .. } => None,
         }
+    }
+
+    /// What a pass did in numbers: what [`Renderer::step`] would tell, untold.
+    pub fn counts(&self, pass: Sym, result: &PassResult) -> StepCounts {
+        let mut counts = StepCounts::default();
+        let rules = self.rule_of_edits(pass, result);
+        let mut inserted: FxHashSet<NodeId> = FxHashSet::default();
+        for (at, record) in result.edits.iter().enumerate() {
+            if is_listed(&result.after, self.snapshot, record) {
+                *counts.edits.entry((pass, rules[at])).or_insert(0) += 1;
+            }
+            if let EditKind::Insert { node, .. } = record.kind {
+                inserted.insert(node);
+            }
+        }
+        let mut by_class: FxHashMap<Class, usize> = FxHashMap::default();
+        for draft in result.drafts.iter() {
+            match draft {
+                Draft::Conflict { by, edits, .. } if !edits.is_empty() => {
+                    by.iter().for_each(|(class, _)| *by_class.entry(*class).or_insert(0) += 1);
+                }
+                Draft::Report { entry, answer: Some(node), .. } if inserted.contains(node) => {
+                    let rule = RuleRef { kind: entry.0, name: entry.1 };
+                    *counts.fires.entry(rule).or_insert(0) += 1;
+                }
+                Draft::Report { entry, places, message, frame, .. } => counts.remarks.push(Remark {
+                    rule: RuleRef { kind: entry.0, name: entry.1 },
+                    message: self.text(*entry, Some(*message), frame, &result.program),
+                    places: places.iter().filter_map(place_of).collect(),
+                }),
+                Draft::Conflict { .. } | Draft::Chain { .. } => {}
+            }
+        }
+        for (class, count) in by_class {
+            *counts.fires.entry(self.rule_ref(class)).or_insert(0) += count;
+        }
+        counts
     }
 
     /// Why a pass failed.
@@ -331,6 +369,14 @@ impl<'s> Renderer<'s> {
     }
 }
 
+/// The node and the anchor that a value is.
+fn place_of(value: &Value) -> Option<(NodeId, Option<Anchor>)> {
+    match value.as_anchor() {
+        Some(anchor) => Some((anchor.node(), Some(anchor))),
+        None => value.as_node().map(|node| (node, None)),
+    }
+}
+
 fn cut_name(state: &State, node: NodeId, name: &Arc<str>) -> Arc<str> {
     if name.chars().count() <= LONGEST_NAME {
         return name.clone();
@@ -344,10 +390,27 @@ fn node_name(after: &State, before: &State, node: NodeId) -> Arc<str> {
     found.map_or_else(|| "".into(), |node| node.name.clone())
 }
 
+/// Whether the list shows an edit: edges and fields of an inserted node are part of its insertion.
+fn is_listed(after: &State, before: &State, record: &EditRecord) -> bool {
+    let inserted = |node: NodeId| before.get_node(node).is_none();
+    match &record.kind {
+        EditKind::Connect { from, to, .. } => !inserted(from.node) && !inserted(to.node),
+        EditKind::SetAttr { subject: Subject::Graph(graph), .. } => after.get_graph(*graph).is_some(),
+        EditKind::SetField { subject, .. } => match subject {
+            Subject::Node(node) => !inserted(*node),
+            Subject::Anchor(anchor) => !inserted(anchor.node()),
+            Subject::Graph(_) => false,
+        },
+        _ => true,
+    }
+}
+
 /// An edit as the list shows it. Edges of an inserted node are told with the node, as they are at the end.
 fn edit_entry(after: &State, before: &State, record: &EditRecord) -> Option<EditEntryKind> {
+    if !is_listed(after, before, record) {
+        return None;
+    }
     let name = |node| node_name(after, before, node);
-    let inserted = |node: NodeId| before.get_node(node).is_none();
     let anchor = |node: NodeId, index: u32| AnchorRef { node: name(node), index };
     Some(match &record.kind {
         EditKind::Insert { node, op, name, .. } => {
@@ -374,16 +437,11 @@ fn edit_entry(after: &State, before: &State, record: &EditRecord) -> Option<Edit
         EditKind::Unlink { from, to } => {
             EditEntryKind::Control { from: name(*from), to: name(*to), added: false }
         }
-        EditKind::Connect { from, to, .. } => {
-            if inserted(from.node) || inserted(to.node) {
-                return None;
-            }
-            EditEntryKind::Set {
-                node: name(to.node),
-                what: format!("in{}", to.index),
-                value: format!("{}:{}", name(from.node), from.index),
-            }
-        }
+        EditKind::Connect { from, to, .. } => EditEntryKind::Set {
+            node: name(to.node),
+            what: format!("in{}", to.index),
+            value: format!("{}:{}", name(from.node), from.index),
+        },
         EditKind::Cut { to, .. } => {
             EditEntryKind::Set { node: name(to.node), what: format!("in{}", to.index), value: "none".into() }
         }
@@ -393,15 +451,6 @@ fn edit_entry(after: &State, before: &State, record: &EditRecord) -> Option<Edit
             EditEntryKind::Set { node, what: format!("{prefix}{key}"), value }
         }
         EditKind::SetField { subject, field } => {
-            let node = match subject {
-                Subject::Node(node) => *node,
-                Subject::Anchor(anchor) => anchor.node(),
-                Subject::Graph(_) => return None,
-            };
-            // The fields of a new node are part of its insertion.
-            if inserted(node) {
-                return None;
-            }
             let (node, prefix) = subject_name(after, before, subject)?;
             EditEntryKind::Set {
                 node,

@@ -126,6 +126,7 @@ pub fn run_watched<'db>(
     machine.set_counters(run.counters(db));
     machine.set_only(run.node(db));
     machine.set_watch(watch);
+    machine.share_alike();
     let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
@@ -168,7 +169,7 @@ struct Engine<'db> {
     /// A failure of another program than that of the pass.
     failed: RefCell<Option<QueryFailure>>,
     /// Answers questions about groups that the pass tracks.
-    judge: OnceCell<Judge>,
+    judge: OnceCell<Judge<'db>>,
 }
 
 /// The answer to a question about a result.
@@ -324,7 +325,7 @@ impl<'db> Engine<'db> {
             return Ok(vec![node]);
         }
         match over.list {
-            None => Ok(machine.state().all_nodes(machine.root())),
+            None => Ok(machine.all_nodes(machine.root())),
             Some(list) => {
                 let value = machine.eval(entry, list, &[Value::Graph(machine.root())])?;
                 let nodes: Vec<NodeId> = value.elements().filter_map(|value| value.as_node()).collect();
@@ -430,7 +431,15 @@ impl Host for Engine<'_> {
         pair: (Anchor, Anchor),
     ) -> Result<Option<bool>, Failure> {
         let judge = self.judge.get_or_init(|| Judge::new(self.db, self.rules, machine.program()));
-        judge.would_conflict(machine, &self.before, target, pair)
+        let question = match judge.question(machine, &self.before, target, pair)? {
+            Ok(question) => question,
+            Err(answer) => return Ok(answer),
+        };
+        // What is known of reachability goes with a machine's log.
+        let known = self.reach.take();
+        let found = judge.search((self.db, self.rules, self), machine, target, &question);
+        self.reach.replace(known);
+        found.map(Some).map_err(|failure| self.fail(failure))
     }
 
     fn mark(&self) -> HostMark {
@@ -466,7 +475,7 @@ impl Host for Engine<'_> {
     }
 
     fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
-        self.reach.borrow_mut().ask(machine, &self.before, from, to)
+        self.reach.borrow_mut().ask(machine, from, to)
     }
 
     fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {

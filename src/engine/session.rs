@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
+use rustc_hash::FxHashMap;
 
 use super::measure::{Amount, Measured, amount};
 use super::outcome::{Outcome, PassFailure, StepOutcome};
@@ -109,7 +111,14 @@ pub struct Session {
     benches: RefCell<BTreeMap<Options, RuleSet>>,
     /// Every file that there ever was, by path: inputs of the database are never freed.
     known: BTreeMap<String, RuleFile>,
+    settled: Settled,
 }
+
+/// What each step has left, the newest first, each with the snapshot that held the same last. Shared by all hands.
+type Settled = Arc<Mutex<FxHashMap<(Kind, Sym), Vec<(Snapshot, Snapshot)>>>>;
+
+/// Results that are kept of each step.
+const SETTLED: usize = 4;
 
 /// Values of options, and environment variables, as text by name.
 type Options = (BTreeMap<String, String>, BTreeMap<String, String>);
@@ -157,7 +166,7 @@ impl Session {
         let files = files.collect::<Vec<_>>();
         let known = files.iter().map(|file| (file.path(&db).clone(), *file)).collect();
         let rules = RuleSet::new(&db, files, BTreeMap::new(), BTreeMap::new());
-        Session { db, rules, benches: RefCell::default(), known }
+        Session { db, rules, benches: RefCell::default(), known, settled: Settled::default() }
     }
 
     /// A session over the same files with these options and this environment, and with no others.
@@ -171,7 +180,13 @@ impl Session {
         let rules = *benches.entry(key).or_insert_with_key(|(given, environment)| {
             RuleSet::new(&self.db, self.rules.files(&self.db).clone(), given.clone(), environment.clone())
         });
-        Session { db: self.db.clone(), rules, benches: RefCell::default(), known: BTreeMap::new() }
+        Session {
+            db: self.db.clone(),
+            rules,
+            benches: RefCell::default(),
+            known: BTreeMap::new(),
+            settled: self.settled.clone(),
+        }
     }
 
     /// A second hand on the same database, for another thread. While it is at work a change of the first waits, and
@@ -182,6 +197,7 @@ impl Session {
             rules: self.rules,
             benches: self.benches.clone(),
             known: BTreeMap::new(),
+            settled: self.settled.clone(),
         }
     }
 
@@ -379,29 +395,62 @@ impl Session {
         request: &Request,
         mut see: impl FnMut(Step, &Snapshot, &PassResult),
     ) -> Result<Outcome, RunError> {
+        let mut outcome = Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: Vec::new() };
+        self.each_step(snapshot, request, |step, run| {
+            let told = tell(&self.db, self.rules, run, step.told);
+            let before = std::mem::replace(&mut outcome.after, told.after.clone());
+            see(step, &before, run_pass(&self.db, self.rules, run));
+            outcome.push(StepOutcome { tolerated: step.resume.is_some(), ..told.clone() });
+        })?;
+        Ok(outcome)
+    }
+
+    /// Runs passes one after the other, each on what the one before has left. `each` is called when a step has been run.
+    pub(super) fn each_step<'s>(
+        &'s self,
+        snapshot: &Snapshot,
+        request: &Request,
+        mut each: impl FnMut(Step, PassRun<'s>),
+    ) -> Result<(), RunError> {
         if self.has_errors() {
             return Err(RunError::Rules);
         }
-        let mut outcome = Outcome { before: snapshot.clone(), after: snapshot.clone(), steps: Vec::new() };
+        let mut at = At::new(&self.db, snapshot.clone());
         let mut counters = Vec::new();
         let steps = self.steps(request)?;
         let mut number = 0;
         while let Some(&step) = steps.get(number) {
             number += 1;
-            let at = At::new(&self.db, outcome.after.clone());
             let (graph, node) = (request.graph, request.node);
             let run = PassRun::new(&self.db, at, step.kind, step.name, graph, node, counters);
-            let told = tell(&self.db, self.rules, run, step.told);
             let result = run_pass(&self.db, self.rules, run);
-            see(step, &outcome.after, result);
+            each(step, run);
             counters = result.counters.clone();
-            outcome.after = told.after.clone();
-            outcome.push(StepOutcome { tolerated: step.resume.is_some(), ..told.clone() });
-            if told.failure.is_some() {
+            if result.after != *at.snapshot(&self.db) {
+                at = At::new(&self.db, self.settled(step, &result.after));
+            }
+            if result.failure.is_some() {
                 number = step.resume.unwrap_or(steps.len());
             }
         }
-        Ok(outcome)
+        Ok(())
+    }
+
+    /// The snapshot for what a step has left. What a run before this one has left is taken again if it holds the same, so that
+    /// what is known of it is known still.
+    fn settled(&self, step: Step, after: &Snapshot) -> Snapshot {
+        let mut settled = self.settled.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let known = settled.entry((step.kind, step.name)).or_default();
+        let at = known.iter().position(|(settled, last)| settled == after || last == after);
+        match at.or_else(|| known.iter().position(|(settled, _)| settled.holds_the_same(after))) {
+            Some(at) => known[..=at].rotate_right(1),
+            None => {
+                known.truncate(SETTLED - 1);
+                known.insert(0, (after.clone(), after.clone()));
+            }
+        }
+        known[0].1 = after.clone();
+        known[0].0.clone()
     }
 
     /// What a request runs, in order.

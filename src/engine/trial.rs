@@ -5,21 +5,24 @@
 //! depends on what nodes say of themselves, and for every anchor where it depends on the group, on edges or on other
 //! marks. Counts are added up when groups are merged. Where no rule is about two marks that are there, nothing conflicts.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
 use super::marks::{MarkList, MarkTable, Place, anchor_value, group_value};
-use super::queries::{is_edge_fact, pair_table, roots, rule};
+use super::pairs::{Class, RulePairs};
+use super::queries::{QueryFailure, is_edge_fact, pair_table, rule, rule_program};
 use super::search::{Rule, Search};
 use crate::db::{Db, Linked, Roots, RuleSet, names, program};
 use crate::graph::{Anchor, Counts, GraphId, Group, Snapshot, Sym, Symbols};
-use crate::lang::eval::{EntryId, Failure, Machine, Program, Value};
+use crate::lang::eval::{EntryId, Failure, Host, Machine, Program, Value};
 use crate::lang::hir::{Body, Entry, Expr, ExprId};
 use crate::lang::syntax::ast::{Kind, Side};
 
-/// The program of a pass: with all marks and all rules of pairs if it asks about tracked groups.
+/// The program of a pass: with all marks if it asks about tracked groups. Rules of pairs have programs of their own, looked at
+/// when a question comes to them, so that a pass does not depend on those that it never asked.
 pub fn pass_program(db: &dyn Db, rules: RuleSet, own: (Kind, Sym)) -> &Linked {
     let narrow = program(db, rules, Roots::of(db, [own]));
     let asks = |body: &Body| body.exprs.iter().any(|expr| matches!(expr, Expr::WouldConflict { .. }));
@@ -27,17 +30,31 @@ pub fn pass_program(db: &dyn Db, rules: RuleSet, own: (Kind, Sym)) -> &Linked {
         return narrow;
     }
     let marks = names(db, rules, Kind::Attribute).iter().map(|&mark| (Kind::Attribute, mark));
-    let pairs = pair_table(db, rules).rules.iter().flat_map(|pairs| roots(db, rules, pairs.class));
-    program(db, rules, Roots::of(db, std::iter::once(own).chain(marks).chain(pairs).collect::<Vec<_>>()))
+    program(db, rules, Roots::of(db, std::iter::once(own).chain(marks).collect::<Vec<_>>()))
 }
 
-/// All marks and rules, ready to be asked in the program of a pass.
-pub struct Judge {
+/// All marks, ready to be asked in the program of a pass, and all rules.
+pub struct Judge<'db> {
     /// In declaration order.
     attributes: Vec<Attribute>,
-    rules: Vec<Rule>,
-    /// For each pair that a rule is about the places of its marks among `attributes`.
-    pairs: Vec<Vec<(usize, usize)>>,
+    suspects: Vec<Suspect<'db>>,
+}
+
+/// A rule of pairs.
+struct Suspect<'db> {
+    class: Class,
+    /// For each pair that the rule is about the places of its marks among the attributes.
+    pairs: Vec<(usize, usize)>,
+    /// The rule with its program, when it is asked first; none if it cannot be run.
+    ready: OnceCell<Option<(&'db Linked, Rule)>>,
+}
+
+/// A question that a search has to answer.
+pub struct Question {
+    table: Arc<Symbols>,
+    marks: MarkTable,
+    /// Numbers of the rules that the marks may bring in.
+    suspects: Vec<usize>,
 }
 
 struct Attribute {
@@ -52,8 +69,8 @@ struct Attribute {
     steady: bool,
 }
 
-impl Judge {
-    pub fn new(db: &dyn Db, rules: RuleSet, linked: &Program) -> Judge {
+impl<'db> Judge<'db> {
+    pub fn new(db: &'db dyn Db, rules: RuleSet, linked: &Program) -> Judge<'db> {
         let attribute = |&mark: &Sym| {
             let entry = linked.entry(Kind::Attribute, mark)?;
             let Entry::Attribute { side, rule } = &**linked.hir(entry)? else { return None };
@@ -66,48 +83,75 @@ impl Judge {
         let attributes: Vec<Attribute> =
             names(db, rules, Kind::Attribute).iter().filter_map(attribute).collect();
         let at = |mark| attributes.iter().position(|attribute| attribute.mark == mark);
-        let ready: Vec<Rule> = pair_table(db, rules)
-            .rules
-            .iter()
-            .filter_map(|pairs| rule(db, rules, pairs.class, linked))
-            .collect();
-        let places = |rule: &Rule| rule.pairs.iter().filter_map(|&(a, b)| at(a).zip(at(b))).collect();
-        let pairs = ready.iter().map(places).collect();
-        Judge { attributes, rules: ready, pairs }
+        let suspect = |rule: &RulePairs| Suspect {
+            class: rule.class,
+            pairs: rule.pairs.iter().filter_map(|&(a, b)| at(a).zip(at(b))).collect(),
+            ready: OnceCell::new(),
+        };
+        let suspects = pair_table(db, rules).rules.iter().map(suspect).collect();
+        Judge { attributes, suspects }
     }
 
-    /// Whether joining the groups of two anchors would conflict; `None` if one of them has no group.
-    pub fn would_conflict(
+    /// What must be searched to know whether joining the groups of two anchors would conflict. An inner `Err` is the answer, found
+    /// without a search; its `None`: one of the anchors has no group.
+    pub fn question(
         &self,
         machine: &mut Machine<'_>,
         before: &Snapshot,
         target: GraphId,
         (first, second): (Anchor, Anchor),
-    ) -> Result<Option<bool>, Failure> {
-        let Some(tracked) = machine.tracked() else { return Ok(None) };
-        let (Some(a), Some(b)) = (tracked.group(first), tracked.group(second)) else { return Ok(None) };
+    ) -> Result<Result<Question, Option<bool>>, Failure> {
+        let Some(tracked) = machine.tracked() else { return Ok(Err(None)) };
+        let (Some(a), Some(b)) = (tracked.group(first), tracked.group(second)) else { return Ok(Err(None)) };
         let mut counts = self.counts(machine, a, target)?;
         if a != b {
             let more = self.counts(machine, b, target)?;
             counts.iter_mut().zip(&more).for_each(|(count, more)| *count += more);
         }
         let meets = |&(x, y): &(usize, usize)| counts[x] > 0 && counts[y] > u32::from(x == y);
-        let suspects: Vec<&Rule> = self
-            .rules
-            .iter()
-            .zip(&self.pairs)
-            .filter(|(_, pairs)| pairs.iter().any(meets))
-            .map(|(r, _)| r)
-            .collect();
+        let is_suspect = |&number: &usize| self.suspects[number].pairs.iter().any(meets);
+        let suspects: Vec<usize> = (0..self.suspects.len()).filter(is_suspect).collect();
         if suspects.is_empty() {
-            return Ok(Some(false));
+            return Ok(Err(Some(false)));
         }
-        let Some(tracked) = machine.tracked() else { return Ok(None) };
+        let Some(tracked) = machine.tracked() else { return Ok(Err(None)) };
         let mut members = tracked.members(a).to_vec();
         if a != b {
             members.extend_from_slice(tracked.members(b));
         }
-        self.search(machine, before, target, (first, members), &suspects).map(Some)
+        let table = Arc::new(Symbols::new(vec![Group { founder: first, members }]));
+        let outer = machine.set_marks(None);
+        let marks = self.marks(machine, before, target, &table);
+        machine.set_marks(outer);
+        Ok(Ok(Question { table, marks: marks?, suspects }))
+    }
+
+    /// Looks through a group for a conflict, on the state of `machine` as it is now.
+    pub fn search(
+        &self,
+        (db, rules, host): (&'db dyn Db, RuleSet, &dyn Host),
+        machine: &mut Machine<'_>,
+        target: GraphId,
+        question: &Question,
+    ) -> Result<bool, QueryFailure> {
+        for &number in &question.suspects {
+            let suspect = &self.suspects[number];
+            let ready = suspect.ready.get_or_init(|| {
+                let linked = rule_program(db, rules, suspect.class);
+                Some((linked, rule(db, rules, suspect.class, &linked.0)?))
+            });
+            let Some((linked, rule)) = ready else { continue };
+            let mut beside = machine.beside(&linked.0, host);
+            beside.set_marks(Some(Rc::new(question.marks.clone())));
+            let (symbols, marks) = (&question.table, &question.marks);
+            let found = Search { machine: &mut beside, rule, symbols, marks, target }.run();
+            machine.spend_as(&beside);
+            let found = found.map_err(|failure| QueryFailure(Arc::new(failure), (*linked).clone()))?;
+            if found.iter().any(|verdict| !verdict.isolated.is_empty()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// How many anchors of a group may carry each mark.
@@ -152,30 +196,14 @@ impl Judge {
         Ok(counts)
     }
 
-    /// Looks through a group for a conflict.
-    fn search(
-        &self,
-        machine: &mut Machine<'_>,
-        before: &Snapshot,
-        target: GraphId,
-        (founder, members): (Anchor, Vec<Anchor>),
-        suspects: &[&Rule],
-    ) -> Result<bool, Failure> {
-        let table = Arc::new(Symbols::new(vec![Group { founder, members }]));
-        let outer = machine.set_marks(None);
-        let found = self.search_marked(machine, before, target, &table, suspects);
-        machine.set_marks(outer);
-        found
-    }
-
-    fn search_marked(
+    /// The marks of the one group of `table`.
+    fn marks(
         &self,
         machine: &mut Machine<'_>,
         before: &Snapshot,
         target: GraphId,
         table: &Arc<Symbols>,
-        suspects: &[&Rule],
-    ) -> Result<bool, Failure> {
+    ) -> Result<MarkTable, Failure> {
         let mut lists: Vec<Option<Arc<MarkList>>> = vec![None; self.attributes.len()];
         // Attributes with a condition first: the others are what is left.
         for rest in [false, true] {
@@ -188,15 +216,7 @@ impl Judge {
                 lists[at] = Some(Arc::new(MarkList::few(attribute.mark, attribute.side, places)));
             }
         }
-        let marks = MarkTable::new(before.clone(), lists.into_iter().flatten().collect());
-        machine.set_marks(Some(Rc::new(marks.clone())));
-        for rule in suspects {
-            let mut search = Search { machine, rule, symbols: table, marks: &marks, target };
-            if search.run()?.iter().any(|verdict| !verdict.isolated.is_empty()) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(MarkTable::new(before.clone(), lists.into_iter().flatten().collect()))
     }
 
     /// The anchors of the one group of `table` that carry a mark.

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashMap;
 
 use super::NodeId;
+use super::snapshot::same_map;
 
 /// Where a node stands: behind base entry `slot - 1` (0 = before all), then by label.
 /// Base entries have label `i64::MIN`.
@@ -36,6 +37,13 @@ impl NodeList {
     /// How many entries are alive: additions less removals.
     pub fn live(&self) -> usize {
         self.live
+    }
+
+    /// Whether both have the same entries in the same places; what they share is skipped.
+    pub fn holds_the_same(&self, other: &NodeList) -> bool {
+        self.live == other.live
+            && (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
+            && same_map(&self.inserted, &other.inserted)
     }
 
     /// Notes that one entry is no longer alive. The entry stays where it is.

@@ -80,13 +80,45 @@ impl Snapshot {
         Edit::new(self.0.state.clone())
     }
 
+    /// Whether two snapshots hold the same, numbers of nodes and edges included. What both share is not looked at, so of two
+    /// results of one graph it costs what they changed.
+    pub fn holds_the_same(&self, other: &Snapshot) -> bool {
+        self == other || self.0.state.holds_the_same(&other.0.state)
+    }
+
     /// The flat view, built on first use: O(nodes + edges).
     pub fn dense(&self) -> &Dense {
         self.0.dense.get_or_init(|| Dense::new(self))
     }
 }
 
+/// Whether two maps hold the same; what they share is skipped.
+pub(super) fn same_map<K: Ord + Clone, V: PartialEq + Clone>(
+    one: &im::OrdMap<K, V>,
+    other: &im::OrdMap<K, V>,
+) -> bool {
+    one.len() == other.len() && one.diff(other).next().is_none()
+}
+
 impl State {
+    fn holds_the_same(&self, other: &State) -> bool {
+        // Whatever adds a node or an edge takes a number, so most different states differ here.
+        (self.next_node, self.next_seq) == (other.next_node, other.next_seq)
+            && same_map(&self.in_edges, &other.in_edges)
+            && same_map(&self.out_edges, &other.out_edges)
+            && same_map(&self.ctrl, &other.ctrl)
+            && same_map(&self.ctrl_in, &other.ctrl_in)
+            && same_map(&self.ctrl_out, &other.ctrl_out)
+            && same_map(&self.topo_new, &other.topo_new)
+            && same_map(&self.nodes, &other.nodes)
+            && same_map(&self.graphs, &other.graphs)
+            && (Arc::ptr_eq(&self.topo, &other.topo) || self.topo == other.topo)
+            && self.lists.len() == other.lists.len()
+            && self.lists.iter().zip(&other.lists).all(|(a, b)| a.0 == b.0 && a.1.holds_the_same(b.1))
+            && self.registry == other.registry
+            && (Arc::ptr_eq(&self.model, &other.model) || self.model == other.model)
+    }
+
     pub fn model(&self) -> &ModelInfo {
         &self.model
     }
@@ -234,5 +266,47 @@ impl State {
             Some(id) => *id,
             None => self.topo.get(node.0 as usize).copied().unwrap_or(-1),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Sketch, bare_node, named};
+    use super::super::{Place, Sym};
+    use super::*;
+
+    type Change = fn(&Snapshot, &mut Edit);
+
+    #[test]
+    fn equal_edits_of_one_graph_hold_the_same_and_different_ones_do_not() {
+        let before = Sketch::flat("a b c d", "a>b a>c c>d");
+        let changes: [Change; 9] = [
+            |_, _| {},
+            |g, edit| edit.update_node(named(g, "b"), |node| node.ty = Sym::new("Other")),
+            |g, edit| edit.connect(named(g, "b").output(0), named(g, "d").input(0)),
+            |g, edit| edit.disconnect(named(g, "d").input(0)),
+            |g, edit| _ = edit.add_control(named(g, "a"), named(g, "d")),
+            |g, edit| _ = edit.add_node(bare_node("e", GraphId::ROOT), Place::After(named(g, "a"))),
+            |g, edit| _ = edit.add_node(bare_node("e", GraphId::ROOT), Place::After(named(g, "b"))),
+            |g, edit| edit.set_topo_id(named(g, "a"), 7),
+            |_, edit| edit.update_model(|model| model.version += 1),
+        ];
+        let results = || -> Vec<Snapshot> {
+            let made = changes.iter().map(|change| {
+                let mut edit = before.edit();
+                change(&before, &mut edit);
+                edit.finish(&before)
+            });
+            made.collect()
+        };
+        let (once, again) = (results(), results());
+        for (at, one) in once.iter().enumerate() {
+            for (other_at, other) in again.iter().enumerate() {
+                assert_eq!(one.holds_the_same(other), at == other_at, "changes {at} and {other_at}");
+            }
+        }
+        let mut sorted = before.edit();
+        sorted.set_list(GraphId::ROOT, ["a", "c", "b", "d"].map(|name| named(&before, name)).to_vec());
+        assert!(!sorted.finish(&before).holds_the_same(&before));
     }
 }

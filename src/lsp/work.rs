@@ -15,7 +15,7 @@ use super::wire::In;
 use crate::engine::{Matched, Request, RuleSources, Session};
 use crate::format::LoadContext;
 use crate::graph::{GraphId, Snapshot, Sym};
-use crate::lang::lint::{Finding, Settings, Source, lint};
+use crate::lang::lint::{Finding, Memory, Settings, Source, lint_again};
 use crate::lang::syntax::ast::Kind;
 
 /// Threads get the stack that a main thread has.
@@ -92,6 +92,7 @@ fn newest<T>(jobs: &Receiver<T>) -> Option<T> {
 
 fn run_linter(jobs: &Receiver<LintJob>, to: &Sender<In>) {
     let default = Settings::default();
+    let mut memory = Memory::default();
     while let Some(job) = newest(jobs) {
         let sources: Vec<Source> = job
             .iter()
@@ -101,7 +102,7 @@ fn run_linter(jobs: &Receiver<LintJob>, to: &Sender<In>) {
                 wanted: settings.is_some(),
             })
             .collect();
-        let found = lint(&sources);
+        let found = lint_again(&sources, &mut memory);
         let files = job.into_iter().map(|(key, text, _)| (key, text)).collect();
         if to.send(In::Worked(Work::Lints { files, found })).is_err() {
             return;
@@ -188,19 +189,8 @@ fn counts(session: &Session, path: &Path, graph: &Pinned, passes: &[Sym]) -> Gra
         ..GraphCounts::default()
     };
     let request = Request { graph: GraphId::ROOT, node: None, steps: passes.to_vec(), sort: false };
-    let Ok(outcome) = session.run(&graph.snapshot, &request) else { return counts };
-    for finding in outcome.findings() {
-        let rules = std::iter::once(&finding.rule).chain(finding.also.iter().map(|(rule, _)| rule));
-        for rule in rules {
-            *counts.fires.entry((rule.kind, rule.name.as_str())).or_insert(0) += 1;
-        }
-    }
-    for edit in outcome.edits() {
-        *counts.edits.entry(edit.pass.as_str()).or_insert(0) += 1;
-        if edit.rule != edit.pass {
-            *counts.edits.entry(edit.rule.as_str()).or_insert(0) += 1;
-        }
-    }
+    let Ok(run) = session.count(&graph.snapshot, &request) else { return counts };
+    (counts.fires, counts.edits) = (run.fires, run.edits);
     counts.ran = true;
     counts.matched = session.matches(&graph.snapshot);
     counts

@@ -56,6 +56,11 @@ impl Client {
         Client { child, stdin, inbox, next: 0, heard: Vec::new() }
     }
 
+    /// The number of the server's process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn raw(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().expect("the stream is open");
         stdin.write_all(bytes).and_then(|()| stdin.flush()).expect("the server reads");

@@ -4,9 +4,10 @@
 //! number of tries give the same witness; the clock, if there is one, only ends the search. Not finding one proves nothing.
 //!
 //! The road: [`search`] goes through the seeds (graphs of tests), then through changed seeds and generated graphs ([`mutate`]) made of
-//! the [`words`] of the rules. Graphs that reach the changed entries are changed again more often. [`shrink`](mod@shrink) makes
-//! the one that is found small, and [`tell`] writes it as a test.
+//! the [`words`] of the rules. Graphs that went where no graph had been, around the changed entries ([`corpus`]), are changed again
+//! more often. [`shrink`](mod@shrink) makes the one that is found small, and [`tell`] writes it as a test.
 
+mod corpus;
 mod mutate;
 mod observe;
 pub(super) mod random;
@@ -18,6 +19,7 @@ use serde::Serialize;
 
 pub use observe::{Observed, Trial, observe, run};
 
+use self::corpus::{Changed, Corpus};
 use self::random::Random;
 use self::words::{Words, words};
 use super::diff::{Difference, Weight};
@@ -25,12 +27,11 @@ use super::uses::{Ref, entry_uses};
 use crate::db::Db;
 use crate::engine::{RuleSources, Session};
 use crate::graph::{GraphId, Sym};
+use crate::lang::eval::Reached;
 use crate::lang::syntax::ast::Kind;
 
 /// Runs before sessions begin anew: what they remember of graphs is never forgotten otherwise.
-const RUNS_OF_A_SESSION: usize = 400;
-/// Graphs that are kept for being changed again.
-const MOST_KEPT: usize = 64;
+const RUNS_OF_A_SESSION: usize = 1000;
 
 /// Two rule sets, and where to begin.
 pub struct Search<'a> {
@@ -114,12 +115,41 @@ impl<'a> Pair<'a> {
 
     /// Runs a trial under both; none if one of them cannot.
     fn run(&mut self, trial: &Trial) -> Option<(Observed, Observed)> {
+        self.begin_run();
+        let of = |session: &Session| Some(observe(&run(session, trial)?));
+        Some((of(&self.old)?, of(&self.new)?))
+    }
+
+    fn begin_run(&mut self) {
         if self.runs >= RUNS_OF_A_SESSION {
             *self = Pair::new(self.search);
         }
         self.runs += 1;
-        let of = |session: &Session| Some(observe(&run(session, trial)?));
-        Some((of(&self.old)?, of(&self.new)?))
+    }
+
+    /// Runs a trial under both, and tells what it went through. The new rules are not run where the old ones went nowhere near
+    /// what is changed: `changed` tells.
+    fn explore(
+        &mut self,
+        trial: &Trial,
+        is_seed: bool,
+        changed: &Changed,
+    ) -> (Option<(Observed, Observed)>, Vec<Reached>) {
+        self.begin_run();
+        let spots =
+            |session: &Session| session.database().tally().map(|tally| tally.take()).unwrap_or_default();
+        // What was reached while a witness was made small is no news.
+        (spots(&self.old), spots(&self.new));
+        let Some(old) = run(&self.old, trial) else { return (None, Vec::new()) };
+        let mut seen = spots(&self.old);
+        let old = observe(&old);
+        // A seed is run in several ways, and what one run remembers the next does not go through again.
+        if changed.tells && !is_seed && !seen.iter().any(|spot| changed.holds(spot)) {
+            return (Some((old.clone(), old)), seen);
+        }
+        let Some(new) = run(&self.new, trial) else { return (None, Vec::new()) };
+        seen.extend(spots(&self.new));
+        (Some((old, observe(&new))), seen)
     }
 
     /// Whether the two disagree, with `edits` about what is changed.
@@ -127,59 +157,38 @@ impl<'a> Pair<'a> {
         self.run(trial)
             .is_some_and(|(old, new)| if edits { old.edits_otherwise(&new) } else { !old.agrees(&new) })
     }
-
-    /// How often the entries were reached so far, one number each.
-    fn reached(&self, entries: &[(Kind, Sym)]) -> Vec<usize> {
-        let of = |session: &Session, entry: (Kind, Sym)| {
-            session.database().tally().map_or(0, |tally| tally.reached(entry))
-        };
-        entries.iter().map(|&entry| of(&self.old, entry) + of(&self.new, entry)).collect()
-    }
 }
 
 /// Searches. `go_on` is asked with the number of graphs tried so far, before each.
 pub fn search(search: &Search<'_>, go_on: &mut dyn FnMut(usize) -> bool) -> Found {
     let mut pair = Pair::new(search);
-    let changed = changed(search.difference, [&pair.old, &pair.new]);
-    let refs: Vec<Ref> = changed.iter().map(|(kind, name)| Ref::new(*kind, *name)).collect();
+    let named = named(search.difference, [&pair.old, &pair.new]);
+    let refs: Vec<Ref> = named.iter().map(|(kind, name)| Ref::new(*kind, *name)).collect();
     let words = words([&pair.old, &pair.new], &refs);
     let Some(&first_run) = words.runs.first() else { return Found::NothingRuns };
+    let changed = Changed::new(&named, [&pair.old, &pair.new]);
     let mut random = Random::new(search.seed);
     let seeds: Vec<Trial> = search.seeds.iter().flat_map(|seed| runs_of(seed, &words)).collect();
-    // Graphs that reached the most of the changed entries.
-    let mut kept: Vec<Trial> = Vec::new();
-    let mut most = 0;
+    let mut corpus = Corpus::default();
     let mut tried = 0;
     while go_on(tried) {
         let trial = match seeds.get(tried) {
             Some(seed) => seed.clone(),
-            None => next(&seeds, &kept, &words, first_run, &mut random),
+            None => next(&seeds, &corpus, &words, first_run, &mut random),
         };
         tried += 1;
-        let before = pair.reached(&changed);
-        let Some((old, new)) = pair.run(&trial) else { continue };
+        let (came, seen) = pair.explore(&trial, tried <= seeds.len(), &changed);
+        let Some((old, new)) = came else { continue };
         if !old.agrees(&new) {
             return Found::Witness(Box::new(found(search, pair, &trial, tried)));
         }
-        // After the sessions began anew everything counts from nothing.
-        let reached = pair.reached(&changed);
-        let heat = reached.iter().zip(&before).filter(|(now, before)| now != before).count();
-        if heat > most {
-            most = heat;
-            kept.clear();
-        }
-        if heat == most && heat > 0 && old.failure.is_none() {
-            if kept.len() >= MOST_KEPT {
-                kept.swap_remove(random.below(MOST_KEPT));
-            }
-            kept.push(trial);
-        }
+        corpus.take(trial, &seen, &changed, old.failure.is_some(), &mut random);
     }
     Found::Nothing(tried)
 }
 
 /// The entries that a difference names; of pairs, their marks.
-fn changed(difference: &Difference, sessions: [&Session; 2]) -> Vec<(Kind, Sym)> {
+fn named(difference: &Difference, sessions: [&Session; 2]) -> Vec<(Kind, Sym)> {
     let weighty = difference.changes.iter().filter(|change| change.weight <= Weight::Level);
     let mark = |name| Ref::new(Kind::Attribute, Sym::new(name));
     let marks = difference.pairs.iter().flat_map(|pair| [mark(pair.first), mark(pair.second)]);
@@ -208,10 +217,10 @@ fn runs_of(seed: &Trial, words: &Words) -> Vec<Trial> {
 }
 
 /// A graph that nobody wrote.
-fn next(seeds: &[Trial], kept: &[Trial], words: &Words, run: Sym, random: &mut Random) -> Trial {
-    let base = match random.below(10) {
-        0..=5 => random.pick(kept).or_else(|| random.pick(seeds)),
-        6..=8 => random.pick(seeds),
+fn next(seeds: &[Trial], corpus: &Corpus, words: &Words, run: Sym, random: &mut Random) -> Trial {
+    let base = match random.below(20) {
+        0..=12 => corpus.pick(random).or_else(|| random.pick(seeds)),
+        13..=17 => random.pick(seeds),
         _ => None,
     };
     let base = base.cloned().unwrap_or_else(|| Trial {

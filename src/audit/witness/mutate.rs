@@ -76,7 +76,7 @@ pub fn generate(words: &Words, random: &mut Random) -> Snapshot {
 pub fn mutate(trial: &Trial, words: &Words, random: &mut Random) -> Trial {
     let mut changed = trial.clone();
     for _ in 0..1 + random.below(3) {
-        match random.below(20) {
+        match random.below(22) {
             0..=4 => changed.snapshot = set_attr(&changed.snapshot, words, random),
             5..=8 => changed.snapshot = change_op(&changed.snapshot, words, random),
             9..=11 => changed.snapshot = rewire(&changed.snapshot, random),
@@ -86,6 +86,7 @@ pub fn mutate(trial: &Trial, words: &Words, random: &mut Random) -> Trial {
             16 => changed.snapshot = control(&changed.snapshot, random),
             17 => changed.snapshot = change_tensor(&changed.snapshot, random),
             18 => changed.snapshot = copy_node(&changed.snapshot, random),
+            19..=20 => changed.snapshot = name_ports(&changed.snapshot, random),
             _ => {
                 if let Some((name, value)) = words.option(random) {
                     changed.options.insert(name.as_str().to_owned(), value);
@@ -272,6 +273,29 @@ fn control(snapshot: &Snapshot, random: &mut Random) -> Snapshot {
         if !edit.add_control(from, to) {
             edit.remove_control(from, to);
         }
+    })
+}
+
+/// An input and an output of one node get a name; one for both, or each its own.
+fn name_ports(snapshot: &Snapshot, random: &mut Random) -> Snapshot {
+    let Some(&id) = random.pick(&nodes(snapshot)) else { return snapshot.clone() };
+    let of = snapshot.node(id);
+    let (input, output) = (random.below(of.inputs.len()), random.below(of.outputs.len()));
+    let is_one = random.percent(75);
+    let rename = |ports: &mut Ports, at: usize, name: &str| {
+        if let Some(port) = ports.get(at).cloned() {
+            ports.set(at, Port { name: Sym::new(name), ..port });
+        }
+    };
+    edited(snapshot, |edit| {
+        edit.update_node(id, |node| {
+            rename(&mut node.inputs, input, &format!("p{input}"));
+            rename(
+                &mut node.outputs,
+                output,
+                &if is_one { format!("p{input}") } else { format!("q{output}") },
+            );
+        });
     })
 }
 

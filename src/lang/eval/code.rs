@@ -169,6 +169,21 @@ pub(super) enum Op {
         second: ExprId,
     },
     Counter(Sym),
+    /// The number of the first condition that holds, or how many there are (only in simplified code, as the two below).
+    Which {
+        conditions: Span,
+    },
+    /// The value whose number `which` is.
+    Choose {
+        which: ExprId,
+        values: Span,
+    },
+    /// `body`, which rests on what is written at the node of `local` alone. `cell`: its number in the program.
+    Alike {
+        local: Local,
+        cell: u32,
+        body: ExprId,
+    },
 }
 
 /// A linked body.
@@ -360,7 +375,8 @@ impl ConstSet {
         }
     }
 
-    fn has(&self, sym: Sym) -> bool {
+    #[inline]
+    pub fn has(&self, sym: Sym) -> bool {
         self.bits.contains(sym.index()) || (!self.syms.is_empty() && self.syms.contains(&sym))
     }
 }

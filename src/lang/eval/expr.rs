@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::code::{Code, NONE, Op, Span};
+use super::arith::{arith, compare};
+use super::attrs::Place;
+use super::code::{Code, ConstSet, NONE, Op, Span};
 use super::machine::STORED;
 use super::memo::Key;
 use super::program::Data;
@@ -11,7 +13,8 @@ use super::trace::EventKind;
 use super::value::total_order;
 use super::{EntryId, Machine, Subject, Value};
 use crate::graph::Sym;
-use crate::lang::hir::{Arith, Compare, Each, ExprId};
+use crate::lang::facts::Fact;
+use crate::lang::hir::{Arith, Each, ExprId};
 use crate::lang::syntax::ast::Quantifier;
 
 impl<'a> Machine<'a> {
@@ -32,6 +35,11 @@ impl<'a> Machine<'a> {
                 } else {
                     Value::None
                 }
+            }
+            &Op::Alike { local, cell, body } => self.alike(code, (local, cell), body, base),
+            &Op::Choose { which, values } => {
+                let chosen = self.chosen(code, which, values, base);
+                self.expr(code, chosen, base)
             }
             &Op::Coalesce(a, b) => match self.expr(code, a, base) {
                 Value::None => self.expr(code, b, base),
@@ -161,6 +169,11 @@ impl<'a> Machine<'a> {
                 *counter += 1;
                 Value::Int(*counter - 1)
             }
+            Op::Which { conditions } => {
+                let conditions = code.args(*conditions);
+                let first = conditions.iter().position(|&id| self.condition(code, id, base));
+                Value::Int(first.unwrap_or(conditions.len()) as i64)
+            }
             // All others are in `expr`.
             _ => Value::None,
         }
@@ -179,6 +192,13 @@ impl<'a> Machine<'a> {
         let subject = Subject::of(&self.expr(code, of, base));
         self.see_everything();
         subject.and_then(|subject| self.notes.get(&(note, subject)).cloned()).unwrap_or_default()
+    }
+
+    /// Which of `values` it is; the last stands for the rest.
+    fn chosen(&mut self, code: &Code, which: ExprId, values: Span, base: usize) -> ExprId {
+        let values = code.args(values);
+        let which = self.expr(code, which, base).as_int().and_then(|at| usize::try_from(at).ok());
+        which.and_then(|at| values.get(at)).or(values.last()).copied().unwrap_or(NONE)
     }
 
     /// The value of the first case that holds, or the other; [`NONE`] if there is none.
@@ -215,15 +235,14 @@ impl<'a> Machine<'a> {
                 self.is_in(code, &value, list, base) != negated
             }
             Op::InSet { value, set, negated } => {
-                let value = self.expr(code, value, base);
-                match self.program.linked(set).map(|linked| &linked.data) {
-                    Some(Data::Set(set)) => set.contains(&value) != negated,
+                let program = self.program;
+                match program.linked(set).map(|linked| &linked.data) {
+                    Some(Data::Set(set)) => self.is_in_set(code, value, set, base) != negated,
                     _ => negated,
                 }
             }
             Op::InConsts { value, set, negated } => {
-                let value = self.expr(code, value, base);
-                code.set(set).contains(&value) != negated
+                self.is_in_set(code, value, code.set(set), base) != negated
             }
             Op::IsNone { value, negated } => self.expr(code, value, base).is_none() != negated,
             Op::If { condition, then, otherwise } => {
@@ -233,12 +252,30 @@ impl<'a> Machine<'a> {
             Op::Inline { args, lift, at, body } => {
                 self.bind(code, args, lift, base + at as usize, base) && self.condition(code, body, base)
             }
+            Op::Alike { local, cell, body } => self.alike_condition(code, (local, cell), body, base),
+            Op::Choose { which, values } => {
+                let chosen = self.chosen(code, which, values, base);
+                self.condition(code, chosen, base)
+            }
             Op::First { cases, otherwise } => match self.case(code, id, cases, otherwise, base) {
                 NONE => false,
                 taken => self.condition(code, taken, base),
             },
             _ => self.expr(code, id, base).is_true(),
         }
+    }
+
+    /// Whether a set has the value of `id`, which mostly is the type of a node at hand.
+    #[inline]
+    fn is_in_set(&mut self, code: &Code, id: ExprId, set: &ConstSet, base: usize) -> bool {
+        if let Op::Fact { fact: Fact::NodeType, base: of, .. } = code.ops[id as usize]
+            && let Some(Place::Node(node)) = self.at_hand(code, of, base)
+        {
+            self.see(node);
+            return self.node(node).is_some_and(|node| set.has(node.ty));
+        }
+        let value = self.expr(code, id, base);
+        set.contains(&value)
     }
 
     /// Puts arguments where the function that stands there looks for them; false if the result is none.
@@ -316,7 +353,7 @@ impl<'a> Machine<'a> {
                 self.reach(callee);
                 let event = self.begin_call(code.entry, id, callee, frame);
                 let code = self.code(linked);
-                self.stack.resize(frame + (code.locals as usize).max(args.len()), Value::None);
+                self.grow(frame + code.locals as usize);
                 let before = self.steps;
                 let result = self.expr(code, value, frame);
                 self.end_call(event, &result);
@@ -522,50 +559,5 @@ impl<'a> Machine<'a> {
                 Value::list(keyed.into_iter().map(|(_, element)| element).collect())
             }
         }
-    }
-}
-
-pub(super) fn compare(op: Compare, left: &Value, right: &Value) -> bool {
-    match op {
-        Compare::Eq => return left == right,
-        Compare::Ne => return left != right,
-        _ if left.is_none() || right.is_none() => return false,
-        _ => {}
-    }
-    let Some(order) = left.order(right) else { return false };
-    match op {
-        Compare::Lt => order.is_lt(),
-        Compare::Le => order.is_le(),
-        Compare::Gt => order.is_gt(),
-        _ => order.is_ge(),
-    }
-}
-
-/// Integers saturate; division by zero gives none.
-pub(super) fn arith(op: Arith, left: &Value, right: &Value) -> Value {
-    let floats = match (left, right) {
-        (&Value::Int(a), &Value::Int(b)) => {
-            return match op {
-                Arith::Add => Value::Int(a.saturating_add(b)),
-                Arith::Sub => Value::Int(a.saturating_sub(b)),
-                Arith::Mul => Value::Int(a.saturating_mul(b)),
-                Arith::Div if b != 0 => Value::Int(a.saturating_div(b)),
-                Arith::Rem if b != 0 => Value::Int(a.wrapping_rem(b)),
-                Arith::Div | Arith::Rem => Value::None,
-            };
-        }
-        (&Value::Float(a), &Value::Float(b)) => (a, b),
-        (&Value::Int(a), &Value::Float(b)) => (a as f64, b),
-        (&Value::Float(a), &Value::Int(b)) => (a, b as f64),
-        _ => return Value::None,
-    };
-    let (a, b) = floats;
-    match op {
-        Arith::Add => Value::Float(a + b),
-        Arith::Sub => Value::Float(a - b),
-        Arith::Mul => Value::Float(a * b),
-        Arith::Div if b != 0.0 => Value::Float(a / b),
-        Arith::Rem if b != 0.0 => Value::Float(a % b),
-        Arith::Div | Arith::Rem => Value::None,
     }
 }

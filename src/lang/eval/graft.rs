@@ -41,9 +41,13 @@ impl Code {
             | Op::Conflicts { graph: x, table: y }) => all(&[x, y]),
             &(Op::If { condition: x, then: y, otherwise: z }
             | Op::WouldConflict { graph: x, first: y, second: z }) => all(&[x, y, z]),
-            &(Op::Call { args, .. } | Op::List(args)) => all(self.args(args)),
+            &Op::Alike { body, .. } => all(&[body]),
+            &(Op::Call { args, .. } | Op::List(args) | Op::Which { conditions: args }) => {
+                all(self.args(args))
+            }
             &(Op::Inline { args, body: x, .. }
             | Op::Match { value: x, arms: args }
+            | Op::Choose { which: x, values: args }
             | Op::First { cases: args, otherwise: x }) => {
                 all(&[x]);
                 all(self.args(args));
@@ -151,6 +155,12 @@ impl Graft<'_> {
                 second: self.expr(second),
             },
             &Op::Counter(name) => Op::Counter(name),
+            &Op::Which { conditions } => Op::Which { conditions: self.args(conditions) },
+            &Op::Choose { which, values } => {
+                Op::Choose { which: self.expr(which), values: self.args(values) }
+            }
+            // What is shared there need not be shared here.
+            &Op::Alike { body, .. } => return self.expr(body),
         };
         let id = self.to.add_op(op);
         (self.done)(self.to, id);

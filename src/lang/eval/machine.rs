@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
+use super::alike::Alike;
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
 use super::host::{Failure, Host, Marks};
@@ -47,9 +48,9 @@ pub struct Machine<'a> {
     pub(super) program: &'a Program,
     pub(super) host: &'a dyn Host,
     pub(super) edit: Edit,
-    dense: Option<&'a Dense>,
+    pub(super) dense: Option<&'a Dense>,
     /// Nodes about which `dense` is out of date.
-    dirty: FixedBitSet,
+    pub(super) dirty: FixedBitSet,
     /// How many readers outputs have about which `dense` is out of date, where that has been asked.
     pub(super) counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
@@ -61,6 +62,8 @@ pub struct Machine<'a> {
     pub(super) tracked: Option<Box<Tracked>>,
     /// Results of walks that outlive edits; kept while a sweep runs.
     pub(super) lasting: Option<Box<Lasting>>,
+    /// What nodes that are alike have in common; where that is kept in mind.
+    pub(super) alike: Option<Box<Alike>>,
     /// A sweep visits this node alone.
     pub(super) only: Option<NodeId>,
     pub(super) counters: FxHashMap<Sym, i64>,
@@ -121,6 +124,7 @@ impl<'a> Machine<'a> {
             builder: None,
             tracked: None,
             lasting: None,
+            alike: None,
             only: None,
             counters: FxHashMap::default(),
             notes: FxHashMap::default(),
@@ -157,6 +161,19 @@ impl<'a> Machine<'a> {
         root: GraphId,
     ) -> Machine<'a> {
         Machine::new(program, host, snapshot.edit(), Some(snapshot.dense()), root)
+    }
+
+    /// A machine with another program over a copy of the state as edited so far, and with the steps that are left.
+    pub fn beside<'b>(&self, program: &'b Program, host: &'b dyn Host) -> Machine<'b> {
+        let mut beside = Machine::new(program, host, self.edit.clone(), None, self.root);
+        beside.steps = self.steps;
+        beside.tally = self.tally.clone();
+        beside
+    }
+
+    /// Takes the steps that a machine beside this one has taken.
+    pub fn spend_as(&mut self, beside: &Machine<'_>) {
+        self.steps = self.steps.min(beside.steps);
     }
 
     pub fn program(&self) -> &'a Program {
@@ -298,8 +315,16 @@ impl<'a> Machine<'a> {
     pub(super) fn enter(&mut self, args: &[Value], locals: u32) -> usize {
         let base = self.stack.len();
         self.stack.extend_from_slice(args);
-        self.stack.resize(base + (locals as usize).max(args.len()), Value::None);
+        self.grow(base + locals as usize);
         base
+    }
+
+    /// Gives the frame on top all its locals.
+    #[inline]
+    pub(super) fn grow(&mut self, end: usize) {
+        while self.stack.len() < end {
+            self.stack.push(Value::None);
+        }
     }
 
     pub(super) fn leave(&mut self, base: usize) {
@@ -390,11 +415,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// About how many anchors there are, for tables sized in advance.
-    pub(super) fn anchor_count(&self) -> usize {
-        self.dense.map_or(0, |dense| dense.input_count() + dense.output_count())
-    }
-
     pub(super) fn has_node(&self, node: NodeId) -> bool {
         self.node(node).is_some()
     }
@@ -436,6 +456,14 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// All nodes of a graph, each followed by those of its subgraphs, in list order.
+    pub fn all_nodes(&self, graph: GraphId) -> Vec<NodeId> {
+        match self.dense {
+            Some(dense) if graph == GraphId::ROOT && self.lists_clean => dense.order().to_vec(),
+            _ => self.near().all_nodes(graph),
+        }
+    }
+
     /// The nodes of a graph, or all nodes with those of subgraphs, as one shared list.
     pub(super) fn node_list(&mut self, graph: GraphId, all: bool) -> Option<Arc<List>> {
         self.see_everything();
@@ -445,8 +473,8 @@ impl<'a> Machine<'a> {
         self.edit.get_graph(graph)?;
         let nodes: Arc<[NodeId]> = match self.dense {
             Some(dense) if all && graph == GraphId::ROOT && self.lists_clean => dense.order().into(),
-            _ if all => self.edit.all_nodes(graph).into(),
-            _ => self.edit.list(graph).collect(),
+            _ if all => self.near().all_nodes(graph).into(),
+            _ => self.near().nodes(graph).collect(),
         };
         self.spend(nodes.len() as u64);
         let list = Arc::new(List::new(super::Items::Nodes(nodes)));
@@ -466,6 +494,9 @@ impl<'a> Machine<'a> {
             if let Some(lasting) = &mut self.lasting {
                 lasting.changed(node);
             }
+            if let Some(alike) = &mut self.alike {
+                alike.changed(node, self.edit.get_node(node).is_some_and(|node| node.has_subgraphs()));
+            }
         }
     }
 
@@ -482,7 +513,15 @@ impl<'a> Machine<'a> {
         self.names = None;
         self.counts.clear();
         self.forget_lasting();
+        self.forget_kinds();
         self.lists_changed();
+    }
+
+    /// A graph has changed, or everything.
+    pub(super) fn forget_kinds(&mut self) {
+        if let Some(alike) = &mut self.alike {
+            alike.clear();
+        }
     }
 
     /// Leaves a value at a place; none takes away what is there. Results that rest on notes are forgotten.
@@ -517,6 +556,7 @@ impl<'a> Machine<'a> {
         self.names = None;
         self.counts.clear();
         self.forget_lasting();
+        self.forget_kinds();
         self.lists_changed();
         result
     }

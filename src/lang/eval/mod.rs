@@ -11,6 +11,8 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod alike;
+mod arith;
 mod attempt;
 mod attrs;
 mod cells;
@@ -27,6 +29,7 @@ mod lasting;
 mod machine;
 mod memo;
 mod neighbours;
+mod own;
 mod program;
 mod reach;
 mod render;
@@ -43,13 +46,13 @@ mod watch;
 mod tests;
 
 pub use chains::{ChainEnd, Kept};
-pub use edits::{EditKind, EditRecord, Subject};
+pub use edits::{Beside, EditKind, EditRecord, Subject};
 pub use exec::{Isolated, Report};
 pub use host::{Cause, Failure, Host, HostMark, Marks, NoHost};
 pub use machine::Machine;
 pub use program::Program;
 pub use reach::reaches;
-pub use tally::{Outcomes, Tally, VERDICT, cell};
+pub use tally::{Outcomes, Reached, Tally, VERDICT, cell};
 pub use trace::{Event, EventKind, Reads};
 pub use value::{GroupRef, Items, List, Value};
 pub use watch::{Spot, Watch};

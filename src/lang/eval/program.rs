@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::code::{Code, ConstSet};
+use super::own::{Traits, share};
 use super::simplify::{DEAR, simplify};
 use super::{EntryId, Value};
 use crate::graph::Sym;
@@ -18,6 +19,8 @@ pub struct Program {
     ids: FxHashMap<(Kind, Sym), EntryId>,
     entries: Vec<Linked>,
     options: FxHashMap<Sym, OptionValue>,
+    /// What shared expressions ask of nodes.
+    traits: Traits,
 }
 
 /// Linking is a function of the entries and the options, so the rest need not be compared.
@@ -88,7 +91,12 @@ impl Program {
             (entry.code, entry.data) = (code, data);
         }
         simplify(&mut program.entries);
+        program.traits = share(&mut program.entries);
         program
+    }
+
+    pub(super) fn traits(&self) -> &Traits {
+        &self.traits
     }
 
     /// The number of an item.

@@ -7,8 +7,8 @@
 
 use fixedbitset::FixedBitSet;
 
+use super::arith::{arith, compare};
 use super::code::{Code, NONE, Op};
-use super::expr::{arith, compare};
 use super::graft::Graft;
 use super::program::{Data, Linked};
 use super::{EntryId, Value};

@@ -25,6 +25,14 @@ struct Counts {
     conditions: FxHashMap<(Kind, Sym, ExprId), Outcomes>,
 }
 
+/// An entry that was reached, or how a condition of it came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reached {
+    pub kind: Kind,
+    pub name: Sym,
+    pub outcome: Option<(ExprId, bool)>,
+}
+
 /// Counters of entries and conditions.
 #[derive(Debug, Default)]
 pub struct Tally(Mutex<Counts>);
@@ -61,6 +69,19 @@ impl Tally {
         let decided =
             counts.conditions.values().map(|outcomes| outcomes.held.saturating_add(outcomes.failed));
         (touched, counts.entries.values().copied().chain(decided).fold(0, usize::saturating_add))
+    }
+
+    /// What was reached since the last call, in no order; counting begins anew.
+    pub fn take(&self) -> Vec<Reached> {
+        let counts = std::mem::take(&mut *self.counts());
+        let entries = counts.entries.into_keys().map(|(kind, name)| Reached { kind, name, outcome: None });
+        let conditions = counts.conditions.into_iter().flat_map(|((kind, name, condition), outcomes)| {
+            [(true, outcomes.held), (false, outcomes.failed)]
+                .into_iter()
+                .filter(|(_, count)| *count > 0)
+                .map(move |(holds, _)| Reached { kind, name, outcome: Some((condition, holds)) })
+        });
+        entries.chain(conditions).collect()
     }
 
     pub fn reached(&self, entry: (Kind, Sym)) -> usize {

@@ -7,8 +7,8 @@ use crate::lang::syntax::ast::Span;
 use crate::lang::syntax::build::{Rule, Tree, child, children, lone, only};
 use crate::lang::syntax::scan;
 
-pub fn look(item: &LintItem, names: &Names, found: &mut Vec<Found>) {
-    tree(&item.tree, item, names, found);
+pub fn look(item: &LintItem, whole: &Tree, names: &Names, found: &mut Vec<Found>) {
+    tree(whole, item, names, found);
 }
 
 fn tree(tree_: &Tree, item: &LintItem, names: &Names, found: &mut Vec<Found>) {

@@ -16,9 +16,9 @@ use crate::lang::syntax::build::{Rule, Tree, child};
 use crate::lang::syntax::scan::{self, TokenKind};
 
 /// What one item shows.
-pub fn look(item: &LintItem, names: &Names, found: &mut Vec<Found>) {
+pub fn look(item: &LintItem, tree: &Tree, names: &Names, found: &mut Vec<Found>) {
     reasons(item, found);
-    older_names(&item.tree, item, names, found);
+    older_names(tree, item, names, found);
 }
 
 /// What shows when items stand beside others.

@@ -12,14 +12,15 @@ mod logic;
 mod names;
 
 use pest::Parser;
+use rustc_hash::FxHashMap;
 
 pub use allow::{Settings, SettingsError, table};
 
 use self::names::Names;
 use super::diagnostic::{Diagnostic, Label, Level, Place};
 use super::syntax::ast::{Item, Span};
-use super::syntax::build::{Grammar, Rule, Tree};
-use super::syntax::parse_file;
+use super::syntax::build::{Grammar, Rule};
+use super::syntax::{parse_file_with, parse_item};
 
 /// One lint.
 #[derive(Debug, PartialEq, Eq)]
@@ -123,6 +124,7 @@ pub struct Finding {
 }
 
 /// A finding before anybody has said whether it counts.
+#[derive(Clone)]
 struct Found {
     lint: &'static Lint,
     file: usize,
@@ -141,7 +143,6 @@ struct LintItem<'a> {
     start: u32,
     text: &'a str,
     item: Item,
-    tree: Tree<'a>,
 }
 
 impl LintItem<'_> {
@@ -158,6 +159,18 @@ impl LintItem<'_> {
 }
 
 impl Found {
+    /// The same in an item that stands elsewhere; this one is as if its item were a file of its own, the first.
+    fn moved(mut self, item: &LintItem) -> Found {
+        (self.file, self.item) = (item.file, item.number);
+        for (file, span, _) in &mut self.labels {
+            (*file, *span) = (item.file, item.place(*span));
+        }
+        for edit in self.fix.iter_mut().flat_map(|fix| &mut fix.edits) {
+            edit.span = item.place(edit.span);
+        }
+        self
+    }
+
     fn label(mut self, text: impl Into<String>) -> Found {
         if let Some(main) = self.labels.first_mut() {
             main.2 = text.into();
@@ -181,26 +194,48 @@ impl Found {
     }
 }
 
+/// What is known of the items of the last call, by their texts, for who lints again and again: of what stays nothing is looked at
+/// again but what only all items together show.
+#[derive(Default)]
+pub struct Memory {
+    items: FxHashMap<String, (Option<Item>, Vec<Diagnostic>)>,
+    /// What items by themselves show, with these names.
+    looks: FxHashMap<String, Vec<Found>>,
+    names: Names,
+}
+
 /// All findings, by file and place.
 pub fn lint(sources: &[Source]) -> Vec<Finding> {
-    let files: Vec<_> = sources.iter().map(|source| parse_file(source.text)).collect();
+    lint_again(sources, &mut Memory::default())
+}
+
+/// [`lint`] with a memory of the last call.
+pub fn lint_again(sources: &[Source], memory: &mut Memory) -> Vec<Finding> {
+    let known = std::mem::take(&mut memory.items);
+    let parse = |text: &str| known.get(text).cloned().unwrap_or_else(|| parse_item(text));
+    let files: Vec<_> = sources.iter().map(|source| parse_file_with(source.text, parse)).collect();
     let mut items: Vec<LintItem> = Vec::new();
     for (file, (source, parsed)) in sources.iter().zip(&files).enumerate() {
         for (number, one) in parsed.items.iter().enumerate() {
             let text = source.text.get(one.source.start as usize..one.source.end as usize).unwrap_or("");
-            let tree = Grammar::parse(Rule::item, text).ok().and_then(|mut trees| trees.next());
-            if let (Some(item), Some(tree)) = (&one.item, tree) {
-                let start = one.source.start;
-                items.push(LintItem { file, number, start, text, item: item.clone(), tree });
+            if let Some(item) = &one.item {
+                items.push(LintItem { file, number, start: one.source.start, text, item: item.clone() });
             }
+            memory.items.insert(one.source.text.clone(), (one.item.clone(), one.diagnostics.clone()));
         }
     }
-    let mut names = Names::of(items.iter().map(|item| &item.item));
+    let names = Names::of(items.iter().map(|item| &item.item));
+    let looks = std::mem::take(&mut memory.looks);
+    let stand = if names == memory.names { looks } else { FxHashMap::default() };
+    memory.names = names;
     let mut found = Vec::new();
     for item in items.iter().filter(|item| sources[item.file].wanted) {
-        names.enter(&item.tree, &item.item);
-        conditions::look(item, &names, &mut found);
-        entries::look(item, &names, &mut found);
+        let shown = match stand.get(item.text) {
+            Some(shown) => shown.clone(),
+            None => look(item, &mut memory.names),
+        };
+        found.extend(shown.iter().cloned().map(|one| one.moved(item)));
+        memory.looks.insert(item.text.to_owned(), shown);
     }
     entries::look_at_all(&items, &mut found);
     found.retain(|one| sources[one.file].wanted);
@@ -216,6 +251,19 @@ pub fn lint(sources: &[Source]) -> Vec<Finding> {
     findings
         .dedup_by(|a, b| a.diagnostic.code == b.diagnostic.code && a.file == b.file && place(a) == place(b));
     findings
+}
+
+/// What one item shows, as if it were a file of its own.
+fn look(item: &LintItem, names: &mut Names) -> Vec<Found> {
+    let mut found = Vec::new();
+    let alone = LintItem { file: 0, number: 0, start: 0, text: item.text, item: item.item.clone() };
+    let tree = Grammar::parse(Rule::item, item.text).ok().and_then(|mut trees| trees.next());
+    if let Some(tree) = tree {
+        names.enter(&tree, &alone.item);
+        conditions::look(&alone, &tree, names, &mut found);
+        entries::look(&alone, &tree, names, &mut found);
+    }
+    found
 }
 
 fn start_of(place: Place) -> u32 {

@@ -8,7 +8,7 @@ use crate::lang::syntax::ast::{Expr, ExprKind, Item, ItemData, SetTerm, TypeKind
 use crate::lang::syntax::build::{Rule, Tree, lone};
 use crate::lang::syntax::scan::{self, TokenKind};
 
-/// Declarations of all files.
+/// Declarations of all files. Equality is that of the declarations.
 #[derive(Default)]
 pub struct Names {
     sets: FxHashMap<&'static str, Vec<Term>>,
@@ -19,6 +19,13 @@ pub struct Names {
     locals: FxHashMap<String, Option<&'static str>>,
 }
 
+impl PartialEq for Names {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.sets, &self.enums, &self.aliases) == (&other.sets, &other.enums, &other.aliases)
+    }
+}
+
+#[derive(PartialEq)]
 enum Term {
     Set(&'static str),
     Value(String),

@@ -242,8 +242,8 @@ impl P {
     }
 }
 
-/// Evaluates one expression with `args` in the first slots: over the flat view, over the persistent maps, and as it was
-/// written. All must agree.
+/// Evaluates one expression with `args` in the first slots: over the flat view, over the persistent maps, as it was
+/// written, and where nodes that are alike share values, at the first time and the second. All must agree.
 pub fn eval_with(
     mut items: P,
     snapshot: &Snapshot,
@@ -252,17 +252,24 @@ pub fn eval_with(
 ) -> Value {
     items.function("subject", args.len() as u32, build);
     let program = items.link();
-    let call = |mut machine: Machine<'_>| {
+    let again = |machine: &mut Machine<'_>| {
         let value = machine.call(sym("subject"), args).expect("the expression does not fail");
         assert!(machine.stack.is_empty() && machine.readers.is_empty() && machine.places.is_empty());
         value
     };
+    let call = |mut machine: Machine<'_>| again(&mut machine);
     let flat = call(Machine::over(&program, &NoHost, snapshot, GraphId::ROOT));
     let persistent = call(Machine::new(&program, &NoHost, snapshot.edit(), None, GraphId::ROOT));
     assert_eq!(flat, persistent);
     let mut observed = Machine::over(&program, &NoHost, snapshot, GraphId::ROOT);
     observed.record_trace();
     assert_eq!(flat, call(observed));
+    let mut sharing = Machine::over(&program, &NoHost, snapshot, GraphId::ROOT);
+    sharing.share_alike();
+    for _ in 0..2 {
+        assert_eq!(flat, again(&mut sharing));
+        sharing.set_counters(&[]);
+    }
     flat
 }
 

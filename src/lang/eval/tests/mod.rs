@@ -1,5 +1,6 @@
 //! Every kind of expression and statement, over graphs built by hand.
 
+mod alike;
 mod build;
 mod exprs;
 mod facts;

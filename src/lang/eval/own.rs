@@ -1,0 +1,353 @@
+//! Which expressions look at one node alone, so that nodes which are alike share their values.
+//!
+//! An expression is of a local's *own* if all that it asks is written at the node that the local holds, or whose anchor it
+//! holds, at the graph of that node, or at a node around that: types, ports, attributes, but not edges, names, notes or marks.
+//! Conditions of operators are nearly all of this kind, and a graph has many nodes and few kinds of them. Here such
+//! expressions are found and set into [`Op::Alike`]; [`super::alike`] finds their values once for each kind of node.
+
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashSet;
+
+use super::Value;
+use super::code::{Code, NONE, Op, Span};
+use super::program::Linked;
+use crate::graph::Sym;
+use crate::lang::facts::Fact;
+use crate::lang::hir::{Entry, ExprId, Local};
+
+/// Expressions that cost less than this are sooner evaluated than looked up.
+const WORTH: u32 = 4;
+
+/// What the expressions of a program that are shared ask of nodes.
+#[derive(Debug, Default)]
+pub(super) struct Traits {
+    /// Attributes, by `Sym::index`.
+    pub keys: FixedBitSet,
+}
+
+/// Shares what can be shared in the simplified code of all entries.
+pub(super) fn share(entries: &mut [Linked]) -> Traits {
+    let whole: Vec<bool> = {
+        let mut whole = vec![None; entries.len()];
+        (0..entries.len()).map(|at| is_whole(entries, &mut whole, at, 0)).collect()
+    };
+    let mut keys = FxHashSet::default();
+    for linked in entries.iter().zip(&whole).filter(|(_, whole)| **whole).map(|(linked, _)| linked) {
+        linked.plain.ops.iter().for_each(|op| asked(&linked.plain, op, &mut keys));
+    }
+    let mut cells = 0;
+    for linked in entries {
+        let code = &mut linked.plain;
+        let count = code.ops.len();
+        let mut inner = vec![false; count];
+        for id in 0..count {
+            code.children(id as ExprId, &mut |child| inner[child as usize] = true);
+        }
+        let known = vec![Known::default(); count];
+        let mut sharer = Sharer { whole: &whole, code, known, keys: &mut keys, cells: &mut cells };
+        for id in (0..count).filter(|&id| !inner[id]) {
+            sharer.learn(id as ExprId);
+            sharer.share(id as ExprId);
+        }
+    }
+    Traits { keys: keys.iter().map(|key| key.index()).collect() }
+}
+
+/// Adds the attributes that an operation asks for.
+fn asked(code: &Code, op: &Op, keys: &mut FxHashSet<Sym>) {
+    if let Op::Attr { keys: asked, .. } | Op::HasAttr { keys: asked, .. } = *op {
+        keys.extend(code.keys(asked));
+    }
+}
+
+/// Calls nest no deeper than this when they are evaluated.
+const DEEPEST: u32 = 200;
+
+/// Whether a function asks only what is its arguments' own.
+fn is_whole(entries: &[Linked], known: &mut [Option<bool>], at: usize, depth: u32) -> bool {
+    if let Some(known) = known[at] {
+        return known;
+    }
+    // Who calls itself is not.
+    known[at] = Some(false);
+    let linked = &entries[at];
+    let Entry::Fn { value, .. } = &*linked.entry else { return false };
+    let mut open = vec![*value];
+    while let Some(id) = open.pop() {
+        let fits = match &linked.plain.ops[id as usize] {
+            Op::Call { callee, .. } => {
+                depth < DEEPEST && is_whole(entries, known, callee.0 as usize, depth + 1)
+            }
+            op => is_own(op),
+        };
+        if !fits {
+            return false;
+        }
+        linked.plain.children(id, &mut |child| open.push(child));
+    }
+    known[at] = Some(true);
+    true
+}
+
+/// Whether an operation asks only what is written at a node, if that holds of what it is made of.
+fn is_own(op: &Op) -> bool {
+    match op {
+        Op::Fact { fact, .. } => is_own_fact(*fact),
+        Op::HasMark { .. }
+        | Op::Note { .. }
+        | Op::Call { .. }
+        | Op::Walk { .. }
+        | Op::Symbols { .. }
+        | Op::Conflicts { .. }
+        | Op::WouldConflict { .. }
+        | Op::Counter(_)
+        | Op::Alike { .. } => false,
+        _ => true,
+    }
+}
+
+fn is_own_fact(fact: Fact) -> bool {
+    matches!(
+        fact,
+        Fact::NodeType
+            | Fact::NodeInputs
+            | Fact::NodeOutputs
+            | Fact::NodeInput
+            | Fact::NodeOutput
+            | Fact::NodeHasSubgraph
+            | Fact::NodeGraph
+            | Fact::GraphParent
+            | Fact::GraphIsRoot
+            | Fact::InputNode
+            | Fact::InputIndex
+            | Fact::OutputNode
+            | Fact::OutputIndex
+            | Fact::OutputReuseInput
+            | Fact::AnchorNode
+            | Fact::AnchorIndex
+            | Fact::AnchorIsIn
+            | Fact::AnchorIsOut
+            | Fact::AnchorAsInput
+            | Fact::AnchorAsOutput
+            | Fact::AnchorPort
+            | Fact::ListCount
+            | Fact::ListIsEmpty
+            | Fact::ListFirst
+            | Fact::ListLast
+            | Fact::ListSkip
+            | Fact::ListTake
+            | Fact::ListReverse
+            | Fact::ListDistinct
+            | Fact::ListSame
+            | Fact::ListIndexOf
+            | Fact::StrCount
+            | Fact::StrIsEmpty
+            | Fact::StrStartsWith
+            | Fact::StrEndsWith
+            | Fact::StrContains
+            | Fact::StrSplit
+            | Fact::StrBefore
+            | Fact::StrTrim
+            | Fact::StrTrimStart
+            | Fact::StrDigits
+            | Fact::StrIsUint
+            | Fact::StrAfter
+            | Fact::StrToInt
+            | Fact::IntToStr
+            | Fact::IntAbs
+            | Fact::IntMin
+            | Fact::IntMax
+            | Fact::IntBits
+    )
+}
+
+/// What is known of an expression.
+#[derive(Clone, Default)]
+struct Known {
+    /// All that it asks is written at the nodes that its free locals hold.
+    own: bool,
+    /// The locals that it reads and does not bind, each once.
+    free: Vec<Local>,
+    /// About what it costs.
+    cost: u32,
+}
+
+impl Known {
+    /// The local whose own the expression is.
+    fn of(&self) -> Option<Local> {
+        match self.free[..] {
+            [local] if self.own => Some(local),
+            _ => None,
+        }
+    }
+}
+
+struct Sharer<'a> {
+    whole: &'a [bool],
+    code: &'a mut Code,
+    /// By expression.
+    known: Vec<Known>,
+    keys: &'a mut FxHashSet<Sym>,
+    cells: &'a mut u32,
+}
+
+impl Sharer<'_> {
+    fn children(&self, id: ExprId) -> Vec<ExprId> {
+        let mut children = Vec::new();
+        self.code.children(id, &mut |child| children.push(child));
+        children
+    }
+
+    /// Finds out about `id` and all that it is made of.
+    fn learn(&mut self, id: ExprId) {
+        let children = self.children(id);
+        children.iter().for_each(|&child| self.learn(child));
+        let op = &self.code.ops[id as usize];
+        let own = match op {
+            Op::Call { callee, .. } => self.whole[callee.0 as usize],
+            op => is_own(op),
+        };
+        let cost = match op {
+            Op::Const(_) | Op::Local(_) => 0,
+            Op::Attr { .. } | Op::HasAttr { .. } => 3,
+            Op::Call { .. } | Op::Quantifier { .. } | Op::Where { .. } | Op::Each { .. } => 8,
+            _ => 1,
+        };
+        // The part in which this expression binds locals.
+        let (inner, bound) = match *op {
+            Op::Quantifier { local, condition: inner, .. }
+            | Op::Where { local, condition: inner, .. }
+            | Op::Each { local, value: inner, .. }
+            | Op::Let { local, body: inner, .. } => (inner, local..local + 1),
+            Op::Inline { args, at, body, .. } => (body, at..at + self.code.args(args).len() as Local),
+            _ => (NONE, 0..0),
+        };
+        let mut known = Known { own, free: Vec::new(), cost };
+        if let Op::Local(local) = op {
+            known.free.push(*local);
+        }
+        for child in children {
+            let of = &self.known[child as usize];
+            known.own &= of.own;
+            known.cost = known.cost.saturating_add(of.cost);
+            for &local in of.free.iter().filter(|local| child != inner || !bound.contains(local)) {
+                if !known.free.contains(&local) {
+                    known.free.push(local);
+                }
+            }
+        }
+        self.known[id as usize] = known;
+    }
+
+    /// Shares `id` if it is one local's own, else what it is made of.
+    fn share(&mut self, id: ExprId) {
+        if let Some(local) = self.known[id as usize].of() {
+            if self.is_worth_it(id) {
+                self.set_apart(id, local);
+            }
+            return;
+        }
+        match self.code.ops[id as usize] {
+            Op::And(..) | Op::Or(..) => self.junction(id),
+            Op::First { cases, otherwise } => self.first(id, cases, otherwise),
+            _ => self.children(id).into_iter().for_each(|child| self.share(child)),
+        }
+    }
+
+    /// Lists are gone through rather than built, and a fact of what is at hand is as quick as a look at what is known.
+    fn is_worth_it(&self, id: ExprId) -> bool {
+        let fits = !matches!(
+            self.code.ops[id as usize],
+            Op::Fact { .. }
+                | Op::List(_)
+                | Op::Range(..)
+                | Op::Concat(..)
+                | Op::Where { .. }
+                | Op::Each { .. }
+        );
+        fits && self.known[id as usize].cost >= WORTH
+    }
+
+    fn set_apart(&mut self, id: ExprId, local: Local) {
+        self.collect_keys(id);
+        let body = self.add(self.code.ops[id as usize].clone(), self.known[id as usize].clone());
+        self.code.ops[id as usize] = Op::Alike { local, cell: *self.cells, body };
+        *self.cells += 1;
+    }
+
+    fn add(&mut self, op: Op, known: Known) -> ExprId {
+        self.known.push(known);
+        self.code.add_op(op)
+    }
+
+    /// The attributes that `id` asks for itself.
+    fn collect_keys(&mut self, id: ExprId) {
+        asked(self.code, &self.code.ops[id as usize], self.keys);
+        self.children(id).into_iter().for_each(|child| self.collect_keys(child));
+    }
+
+    /// The parts of a chain of `and` or of `or` that stand side by side and are one local's own become one.
+    fn junction(&mut self, id: ExprId) {
+        let is_and = matches!(self.code.ops[id as usize], Op::And(..));
+        let join = |a, b| if is_and { Op::And(a, b) } else { Op::Or(a, b) };
+        let (mut parts, mut open) = (Vec::new(), vec![id]);
+        while let Some(part) = open.pop() {
+            match self.code.ops[part as usize] {
+                Op::And(a, b) if is_and => open.extend([b, a]),
+                Op::Or(a, b) if !is_and => open.extend([b, a]),
+                _ => parts.push(part),
+            }
+        }
+        let mut runs: Vec<ExprId> = Vec::new();
+        for part in parts {
+            let of = self.known[part as usize].of();
+            match runs.last().copied() {
+                Some(last) if of.is_some() && self.known[last as usize].of() == of => {
+                    let mut known = self.known[last as usize].clone();
+                    known.cost += self.known[part as usize].cost + 1;
+                    let joined = self.add(join(last, part), known);
+                    runs.pop();
+                    runs.push(joined);
+                }
+                _ => runs.push(part),
+            }
+        }
+        for &run in &runs {
+            self.share(run);
+        }
+        let Some((&last, earlier)) = runs.split_last() else { return };
+        let mut chain = last;
+        for &run in earlier[1..].iter().rev() {
+            chain = self.add(join(run, chain), Known::default());
+        }
+        self.code.ops[id as usize] = join(earlier[0], chain);
+    }
+
+    /// Which of the first cases comes is asked at once if that is one local's own.
+    fn first(&mut self, id: ExprId, cases: Span, otherwise: ExprId) {
+        let cases = self.code.args(cases).to_vec();
+        let of = cases.first().and_then(|&condition| self.known[condition as usize].of());
+        let shared = cases.chunks_exact(2).take_while(|case| self.known[case[0] as usize].of() == of).count();
+        if of.is_none() || shared < 2 {
+            return self.children(id).into_iter().for_each(|child| self.share(child));
+        }
+        let (early, late) = cases.split_at(2 * shared);
+        let conditions: Vec<ExprId> = early.chunks_exact(2).map(|case| case[0]).collect();
+        let cost = conditions.iter().map(|&id| self.known[id as usize].cost + 1).sum();
+        let known = Known { own: true, free: of.into_iter().collect(), cost };
+        let which = Op::Which { conditions: self.code.add_args(conditions) };
+        let which = self.add(which, known);
+        let rest = match late {
+            [] if otherwise == NONE => self.add(Op::Const(Value::None), Known::default()),
+            [] => otherwise,
+            late => {
+                let cases = self.code.add_args(late.iter().copied());
+                self.add(Op::First { cases, otherwise }, Known::default())
+            }
+        };
+        let values: Vec<ExprId> = early.chunks_exact(2).map(|case| case[1]).chain([rest]).collect();
+        let values = self.code.add_args(values);
+        self.code.ops[id as usize] = Op::Choose { which, values };
+        self.children(id).into_iter().for_each(|child| self.share(child));
+    }
+}
