@@ -91,7 +91,11 @@ impl Workspace {
             };
             if let Err(wanted) = read {
                 let message = format!("`{}` is {wanted}", key.get_ref());
-                errors.push(SettingsError { message, help: None, span: place });
+                let options = Some(value).filter(|_| key.get_ref() == "options");
+                let help = options
+                    .and_then(dotted)
+                    .map(|name| format!("a name with dots stands in quotes: `\"{name}\" = …`"));
+                errors.push(SettingsError { message, help, span: place });
             }
         }
         if errors.is_empty() { Ok(workspace) } else { Err(errors) }
@@ -137,6 +141,18 @@ fn options_of(value: &DeValue<'_>) -> Result<BTreeMap<String, String>, &'static 
     table.iter().map(entry).collect::<Option<_>>().ok_or(wanted)
 }
 
+/// The name of an option that TOML reads as tables in tables, since its dots are not in quotes.
+fn dotted(options: &DeValue<'_>) -> Option<String> {
+    let (name, inner) = options.as_table()?.iter().find(|(_, value)| value.get_ref().is_table())?;
+    let mut name = name.get_ref().clone().into_owned();
+    let mut inner = inner.get_ref().as_table();
+    while let Some((next, value)) = inner.and_then(|table| table.iter().next()) {
+        name = format!("{name}.{}", next.get_ref());
+        inner = value.get_ref().as_table();
+    }
+    Some(name)
+}
+
 /// The value as `--option` would give it.
 fn option_of(value: &DeValue<'_>) -> Option<String> {
     Some(match value {
@@ -162,6 +178,7 @@ mod tests {
         // A dotted key is a table inside a table, and no option.
         let errors = Workspace::read(text).expect_err("x.y is a table");
         assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].help.as_deref(), Some("a name with dots stands in quotes: `\"x.y\" = …`"));
         let text = text.replace("x.y", "\"x.y\"");
         let read = Workspace::read(&text).expect("a settings file").in_folder(Path::new("/w"));
         assert_eq!(read.rules, Some(PathBuf::from("/w/rules")));

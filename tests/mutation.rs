@@ -121,6 +121,55 @@ fn every_small_change_has_its_fate() {
     assert_eq!(lines.join("\n"), expected.join("\n"));
 }
 
+/// Of `apart` one anchor is an input and one an output, so only one can be the first role; of `told` the roles are in the text
+/// alone; of `both` either anchor can be it.
+const PAIRS: &str = r#"
+set OPS = { Add, Data, Relu }
+symbols memory(target: Graph) {
+  for n in target.all_nodes {
+    for i in n.inputs {
+      let source = i.source
+      if source is some { join i to source }
+    }
+    for o in n.outputs { found o }
+  }
+}
+attribute MADE on output where node.type == Data
+attribute READ on input where node.type == Relu
+attribute ADDED on input where node.type == Add
+checker apart for last made: MADE, read: READ isolate read because "{made}"
+checker told for read: READ, added: ADDED { isolate second because "{read} and {added}" }
+checker both for added: ADDED, other: ADDED isolate other because "{added}"
+skip one_node when first.node == second.node
+pass layout { resolve memory in root as a { report root "{a}" } }
+"#;
+
+#[test]
+fn which_anchor_a_role_is_counts_where_it_can_be_either() {
+    let tests = tests(
+        PAIRS,
+        r#"
+test "each" for layout {
+  graph {
+    d: Data
+    r: Relu(d)
+    a: Add(d)
+    b: Add(d)
+  }
+  expect warn layout
+}
+"#,
+    );
+    let reach = Bench::new(&tests).reach();
+    assert_eq!(reach.failing, []);
+    let all = all(&tests, "r.anchor").into_iter().filter(|mutant| mutant.change == "take the other anchor");
+    let measured = measure(&tests, &reach, all.collect(), 1, &|| ());
+    let fates: Vec<(String, Fate)> =
+        measured.into_iter().map(|one| (one.mutant.entry.to_string(), one.fate)).collect();
+    let expected = [("apart", Fate::Equivalent), ("told", Fate::Equivalent), ("both", Fate::Survived(1))];
+    assert_eq!(fates, expected.map(|(name, fate)| (format!("checker {name}"), fate)));
+}
+
 #[test]
 fn a_test_that_does_not_reach_an_entry_does_not_notice_its_mutants() {
     let more = format!(

@@ -199,13 +199,13 @@ pub struct ExplainArgs {
     #[arg(value_name = "GRAPH")]
     pub graph_file: PathBuf,
     /// A node, or one of its anchors; it may be one that the run inserts
-    #[arg(value_name = "NODE[:inN|:outN]", required_unless_present = "all", conflicts_with = "all")]
+    #[arg(value_name = "NODE[:inN|:outN]", required_unless_present = "kind", conflicts_with_all = ["kind", "all"])]
     pub target: Option<String>,
-    /// Tell what became of all nodes of a type, and what they cost
+    /// Tell of all nodes of the type that `--kind` names; it may be left out
     #[arg(long, requires = "kind")]
     pub all: bool,
-    /// The operator type
-    #[arg(long, value_name = "OP", requires = "all")]
+    /// Tell what became of all nodes of an operator type, and what they cost
+    #[arg(long, value_name = "OP")]
     pub kind: Option<String>,
     #[command(flatten)]
     pub run: RunArgs,
@@ -216,7 +216,8 @@ pub struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub struct TestArgs {
-    /// Rule files, which are added to the rules, cases (`NAME.json`), or directories of them; only their tests run
+    /// Rule files, which are added to the rules, cases (`NAME.json`), or directories of them; only their tests run.
+    /// A file that has rules, too, is what `--coverage` and `--mutate` are about
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Tell which entries and branches no test reached
@@ -242,7 +243,7 @@ pub struct WatchArgs {
     /// Run these passes or pipelines on them instead of the whole pipeline
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub passes: Vec<String>,
-    /// Look once and end; exit code 1 if there are errors or failing tests
+    /// Look once and end; exit code 1 if there are errors, failing tests, or graphs that cannot be run
     #[arg(long)]
     pub once: bool,
     #[command(flatten)]
@@ -349,6 +350,12 @@ pub struct DiffArgs {
     /// Rules after
     #[arg(value_name = "NEW")]
     pub new: String,
+    /// OLD and NEW are overlays: compare the rules with the one and with the other
+    #[arg(long)]
+    pub overlays: bool,
+    /// The rules that both are added to, instead of the shipped ones
+    #[arg(long, value_name = "DIR|FILE", requires = "overlays")]
+    pub rules: Option<PathBuf>,
     /// Also run both on these graphs, cases and tests, and tell what comes out otherwise
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub graphs: Vec<PathBuf>,
@@ -384,7 +391,9 @@ pub enum RulesCommand {
     },
     /// Show an entry, its documentation and who uses it
     Show {
-        name: String,
+        /// Its name, or its kind and its name
+        #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
+        name: Vec<String>,
         /// Only entries of this kind
         #[arg(long, value_name = "K")]
         kind: Option<String>,

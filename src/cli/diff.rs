@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::args::{DiffArgs, DiffFormat, OutputFormat};
+use super::args::{DiffArgs, DiffFormat, OutputFormat, RuleArgs};
 use super::cases::{self, Found};
 use super::desk::{Desk, Done, Stop};
 use super::input::{self, GraphFile, find_graph, is_dash};
-use super::rules::{EXTENSION, Loaded, read};
+use super::rules::{self, EXTENSION, Loaded, read};
 use super::session::{Connect, RuleSources, compare, on_graphs, test_graphs, witness};
 use super::{FINE, FOUND, git};
 use crate::audit::witness::Trial;
 use crate::engine::Case;
 use crate::graph::GraphId;
+use crate::lang::Level;
 use crate::report::diff::Report;
 use crate::report::{Complaint, diff as report};
 
@@ -20,9 +21,9 @@ use crate::report::{Complaint, diff as report};
 pub fn diff(args: &DiffArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     let format = if args.format == DiffFormat::Json { OutputFormat::Json } else { OutputFormat::Human };
     desk.set_format(format, false);
-    let (old, new) = (sources(&args.old)?, sources(&args.new)?);
-    let old = Loaded::silent(old, desk, connect)?;
-    let new = Loaded::silent(new, desk, connect)?;
+    let (old, new) = (sources(&args.old, args)?, sources(&args.new, args)?);
+    let old = Loaded::silent(old, desk, connect).map_err(|stop| alone(stop, args))?;
+    let new = Loaded::silent(new, desk, connect).map_err(|stop| alone(stop, args))?;
     let difference = compare(&old.sources, &new.sources);
     let mut report = Report { difference, graphs: None, witness: None };
     let given = trials(&args.graphs, &new, desk)?;
@@ -50,14 +51,33 @@ pub fn diff(args: &DiffArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
     Ok(if report.difference.differs() || changed { FOUND } else { FINE })
 }
 
-/// The rules that an argument names. What is there as a path is one.
-fn sources(argument: &str) -> Result<RuleSources, Complaint> {
+/// The rules that an argument names, or adds to. What is there as a path is one.
+fn sources(argument: &str, args: &DiffArgs) -> Result<RuleSources, Complaint> {
     let path = Path::new(argument);
     let files = match argument.contains(':') && !path.exists() {
         true => git::read(argument)?,
         false => read(path, false)?,
     };
-    Ok(RuleSources { files })
+    if !args.overlays {
+        return Ok(RuleSources { files });
+    }
+    let mut all = rules::sources(&RuleArgs { rules: args.rules.clone(), overlay: Vec::new() })?;
+    all.files.extend(files.into_iter().map(|(path, text, _)| (path, text, true)));
+    Ok(all)
+}
+
+/// What an overlay builds on is unknown where it is taken for all rules there are: then that is said, too.
+fn alone(stop: Stop, args: &DiffArgs) -> Stop {
+    match stop {
+        Stop::Wrong(mut complaints) if !args.overlays => {
+            let message = "OLD and NEW are taken for all rules that there are";
+            complaints.push(Complaint::new(Level::Note, "diff::overlays", message).help(
+                "`--overlays` compares them as overlays of the shipped rules, or of those that `--rules` names",
+            ));
+            Stop::Wrong(complaints)
+        }
+        other => other,
+    }
 }
 
 /// The graphs that arguments name: graph files, and those of cases and tests.

@@ -250,11 +250,25 @@ pub fn suggestion(word: &str, names: &[&str]) -> Option<String> {
     Some(format!("did you mean `{near}`?"))
 }
 
+/// The anchor that has this label (`NODE_in_0`), as a target is written: groups and reasons tell labels.
+fn of_label(snapshot: &Snapshot, graph: GraphId, text: &str) -> Option<String> {
+    let (rest, index) = text.rsplit_once('_')?;
+    let (name, side) = rest.rsplit_once('_')?;
+    let is_label = matches!(side, "in" | "out") && index.parse::<u32>().is_ok();
+    (is_label && find_node(snapshot, graph, name).is_ok()).then(|| format!("{name}:{side}{index}"))
+}
+
 /// `NODE`, `NODE:inN` or `NODE:outN`. A node's own name may have colons, so the whole text is tried first.
 pub fn find_target(snapshot: &Snapshot, graph: GraphId, text: &str) -> Result<ExplainTarget, Complaint> {
     let whole = find_node(snapshot, graph, text);
     let Some((name, anchor)) = text.rsplit_once(':') else {
-        return Ok(ExplainTarget { node: whole?, anchor: None });
+        let node = whole.map_err(|wrong| match of_label(snapshot, graph, text) {
+            Some(anchor) => {
+                Complaint { below: Vec::new(), ..wrong }.help(format!("the anchor is written `{anchor}`"))
+            }
+            None => wrong,
+        })?;
+        return Ok(ExplainTarget { node, anchor: None });
     };
     if let Ok(node) = whole {
         return Ok(ExplainTarget { node, anchor: None });
@@ -262,15 +276,13 @@ pub fn find_target(snapshot: &Snapshot, graph: GraphId, text: &str) -> Result<Ex
     let node = find_node(snapshot, graph, name)?;
     let wrong = |message: String| Complaint::error("graph::no_such_anchor", message);
     let (is_in, index) = match (anchor.strip_prefix("in"), anchor.strip_prefix("out")) {
-        (Some(index), _) => (true, index),
-        (_, Some(index)) => (false, index),
-        _ => {
-            return Err(wrong(format!("`{anchor}` is no anchor"))
-                .help("an anchor is written `NODE:in0` or `NODE:out1`"));
-        }
+        (Some(index), _) => (true, Some(index)),
+        (_, Some(index)) => (false, Some(index)),
+        _ => (false, None),
     };
-    let index: u32 = if index.is_empty() { Some(0) } else { index.parse().ok() }.ok_or_else(|| {
-        wrong(format!("`{index}` is no index")).help("an anchor is written `NODE:in0` or `NODE:out1`")
+    let index = index.and_then(|index| if index.is_empty() { Some(0) } else { index.parse::<u32>().ok() });
+    let index = index.ok_or_else(|| {
+        wrong(format!("`{anchor}` is no anchor")).help("an anchor is written `NODE:in0` or `NODE:out1`")
     })?;
     let ports = if is_in { &snapshot.node(node).inputs } else { &snapshot.node(node).outputs };
     if index as usize >= ports.len() {

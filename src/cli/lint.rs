@@ -1,6 +1,6 @@
 //! `lint`: what is allowed in rules and still most likely a slip.
 //!
-//! Promise: files with syntax errors are told and not linted; `--fix` writes whole files or none.
+//! Promise: files with errors are told and not linted; `--fix` writes whole files or none.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,8 @@ use super::desk::{Desk, Done, Form, Stop};
 use super::fmt::{below, complain, complaint};
 use super::input::{read_file, unreadable};
 use super::output::Pending;
-use super::rules::{read, sources, text_of};
+use super::rules::{Loaded, read, sources, text_of};
+use super::session::{Connect, RuleSources};
 use super::{FINE, FOUND, UNUSABLE};
 use crate::lang::lint::{Finding, LINTS, Settings, SettingsError, apply, lint as findings, short};
 use crate::lang::syntax::parse_file;
@@ -29,9 +30,11 @@ struct File {
     wanted: bool,
     /// A file that can be written: not one of the shipped rules.
     on_disk: bool,
+    /// Added to the rule set, and no part of it.
+    overlay: bool,
 }
 
-pub fn lint(args: &LintArgs, desk: &mut Desk<'_, '_>) -> Done {
+pub fn lint(args: &LintArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     desk.set_format(args.format, false);
     if args.list {
         if matches!(desk.form(), Form::Sarif | Form::Github) {
@@ -47,6 +50,10 @@ pub fn lint(args: &LintArgs, desk: &mut Desk<'_, '_>) -> Done {
     if !errors.is_empty() {
         complain(&errors, desk)?;
         return Ok(UNUSABLE);
+    }
+    let errors = errors_of_rules(&files, connect);
+    if !errors.is_empty() {
+        return Err(Stop::Wrong(errors));
     }
     let mut found = run(&files);
     if args.fix && fix(&mut files, &found, desk)? {
@@ -95,7 +102,8 @@ fn files(args: &LintArgs) -> Result<Vec<File>, Stop> {
         let paths = if path.is_dir() { below(path)? } else { vec![path.clone()] };
         for path in paths {
             for (shown, text, _) in read(&path, true)? {
-                files.push(File { settings: settings(&path)?, shown, text, wanted: true, on_disk: true });
+                let settings = settings(&path)?;
+                files.push(File { shown, text, settings, wanted: true, on_disk: true, overlay: true });
             }
         }
     }
@@ -104,11 +112,14 @@ fn files(args: &LintArgs) -> Result<Vec<File>, Stop> {
         let on_disk = overlay || !shipped;
         // A file that is linted stands for the one of its name in the rule set.
         let name = |shown: &str| Path::new(shown).file_name().map(ToOwned::to_owned);
-        if files.iter().any(|file| file.wanted && !wanted && name(&file.shown) == name(&shown)) {
+        let mut named =
+            files.iter_mut().filter(|file| file.wanted && !wanted && name(&file.shown) == name(&shown));
+        if let Some(file) = named.next() {
+            file.overlay = overlay;
             continue;
         }
         let settings = if on_disk { settings(Path::new(&shown))? } else { Settings::default() };
-        files.push(File { shown, text, settings, wanted, on_disk });
+        files.push(File { shown, text, settings, wanted, on_disk, overlay });
     }
     Ok(files)
 }
@@ -155,6 +166,35 @@ fn syntax_errors(files: &[File]) -> Vec<Complaint> {
         }
     }
     complaints
+}
+
+/// What is wrong with the files that are linted. They may be overlays that know of each other, overlays that do not, or a rule
+/// set of their own: of each file it is told what is wrong with it in the reading that suits it best.
+fn errors_of_rules(files: &[File], connect: &Connect) -> Vec<Complaint> {
+    let errors = |taken: &mut dyn Iterator<Item = &File>, as_overlay: bool| {
+        let files = taken.map(|file| (file.shown.clone(), file.text.clone(), file.overlay && as_overlay));
+        Loaded::errors(RuleSources { files: files.collect() }, connect)
+    };
+    let of_file = |errors: &[(String, Complaint)], file: &File| -> Vec<Complaint> {
+        errors.iter().filter(|(path, _)| *path == file.shown).map(|(_, told)| told.clone()).collect()
+    };
+    let together = errors(&mut files.iter(), true);
+    if together.is_empty() {
+        return Vec::new();
+    }
+    let own = errors(&mut files.iter().filter(|file| file.wanted), false);
+    let mut told = Vec::new();
+    for file in files.iter().filter(|file| file.wanted) {
+        let first = of_file(&together, file);
+        if first.is_empty() {
+            continue;
+        }
+        let alone = |other: &&File| !other.wanted || !other.overlay || other.shown == file.shown;
+        let readings =
+            [first, of_file(&own, file), of_file(&errors(&mut files.iter().filter(alone), true), file)];
+        told.extend(readings.into_iter().min_by_key(Vec::len).unwrap_or_default());
+    }
+    told
 }
 
 fn run(files: &[File]) -> Vec<Finding> {

@@ -100,7 +100,7 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
         Command::Test(args) => tests::test(&args, desk, connect),
         Command::Watch(args) => watch::watch(&args, desk, connect),
         Command::Fmt(args) => fmt::fmt(&args, desk),
-        Command::Lint(args) => lint::lint(&args, desk),
+        Command::Lint(args) => lint::lint(&args, desk, connect),
         Command::Audit(args) => audit::audit(&args, desk, connect),
         Command::Diff(args) => diff::diff(&args, desk, connect),
         Command::Rules(RulesCommand::List { kind, format, rules }) => {

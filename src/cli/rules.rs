@@ -111,6 +111,16 @@ impl Loaded {
         Ok(loaded)
     }
 
+    /// The errors of rules, each with the file that it is in.
+    pub fn errors(sources: RuleSources, connect: &Connect) -> Vec<(String, Complaint)> {
+        let loaded = Loaded::unchecked(sources, connect);
+        let mut found = loaded.engine.diagnostics();
+        found.retain(|found| found.diagnostic.level == Level::Error);
+        let place =
+            |found: &RuleDiagnostic| found.spans.first().map_or(&found.path, |(path, _)| path).clone();
+        found.iter().map(|found| (place(found), loaded.complaint(found))).collect()
+    }
+
     fn unchecked(sources: RuleSources, connect: &Connect) -> Loaded {
         let engine = connect(sources.clone());
         let entries = engine.entries();
@@ -329,14 +339,18 @@ pub fn list(
     Ok(FINE)
 }
 
-/// `rules show NAME`.
+/// `rules show NAME`, `rules show KIND NAME`.
 pub fn show(
-    name: &str,
+    words: &[String],
     kind: Option<&str>,
     args: &RuleArgs,
     desk: &mut Desk<'_, '_>,
     connect: &Connect,
 ) -> Done {
+    let (kind, name) = match words {
+        [word, name] => (Some(word.as_str()), name.as_str()),
+        words => (kind, words.first().map(String::as_str).unwrap_or_default()),
+    };
     let kind = kind_of(kind)?;
     let loaded = Loaded::new(sources(args)?, desk, connect)?;
     let of_kind = |entry: &&EntryInfo| kind.is_none_or(|kind| entry.kind == kind);

@@ -9,10 +9,13 @@ use super::desk::{Desk, Done, Form, Stop};
 use super::rules::{Loaded, read, sources};
 use super::session::{self, Connect};
 use super::{FINE, FOUND};
+use crate::engine::CoverageRow;
+use crate::lang::syntax::ast::Kind;
+use crate::lang::syntax::parse_file;
 use crate::report::human::Paint;
 use crate::report::junit::{self, Tested};
 use crate::report::rules::kind_word;
-use crate::report::{Complaint, Remark, json};
+use crate::report::{Complaint, Remark, Subject, json};
 
 /// Runs tests: all of the rule set, or those of the files and folders that are named. A rule file that is no part
 /// of the rule set is added to it as an overlay.
@@ -27,12 +30,13 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
     }
     let mut sources = sources(&args.rules)?;
     let own: Vec<String> = sources.files.iter().map(|(path, ..)| path.clone()).collect();
+    let mut subject: Vec<String> = Vec::new();
     let mut wanted: Vec<PathBuf> = Vec::new();
     let mut folders: Vec<PathBuf> = Vec::new();
-    for path in &args.paths {
-        let found = cases::find(path)?;
+    for given in &args.paths {
+        let found = cases::find(given)?;
         if found.is_empty() {
-            let message = format!("there are no tests in `{}`", path.display());
+            let message = format!("there are no tests in `{}`", given.display());
             return Err(Complaint::error("test::none", message)
                 .help("tests are in files that end in `.anchor`; a case is a `.json` file beside its graphs")
                 .into());
@@ -42,6 +46,10 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
                 Found::Case(path) => folders.push(path),
                 Found::Rules(path) => {
                     for file in read(&path, true)? {
+                        // What a folder of tests declares is there for them; a file that is named is meant.
+                        if path == *given && has_rules(&file.1) {
+                            subject.push(file.0.clone());
+                        }
                         let same = |known: &str| Path::new(known) == path;
                         if !sources.files.iter().any(|(known, ..)| same(known)) {
                             sources.files.push(file);
@@ -60,7 +68,12 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
         let cases: Result<Vec<_>, Complaint> =
             folders.iter().map(|path| Ok((path.display().to_string(), cases::read(path)?))).collect();
         let tests = session::tests(&rules.sources, files, cases?);
-        return super::mutate::run(&args.mutation, &tests, &own, desk);
+        let of = match (args.mutation.only.is_empty(), subject.is_empty()) {
+            (true, false) => subject,
+            (true, true) => own,
+            (false, _) => own.into_iter().chain(subject).collect(),
+        };
+        return super::mutate::run(&args.mutation, &tests, &of, desk);
     }
     if args.coverage {
         rules.engine.start_coverage();
@@ -71,7 +84,7 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
         .tests(&|path| args.paths.is_empty() || wanted.iter().any(|wanted| wanted == Path::new(path)));
     for result in results {
         let test = Tested {
-            failures: result.failures.iter().map(|failure| rules.complaint(failure)).collect(),
+            failures: result.failures.iter().map(|failure| of_test(rules.complaint(failure))).collect(),
             name: result.name,
             path: result.path,
             line: Some(result.line),
@@ -100,13 +113,14 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
     let paint = if failed > 0 { Paint::Error } else { Paint::Good };
     let closing = match desk.form() {
         Form::Json if args.coverage => {
-            json::coverage(&rules.engine.coverage()) + &json::tests(passed, failed)
+            json::coverage(&reached(&rules, &subject)) + &json::tests(passed, failed)
         }
         Form::Json => json::tests(passed, failed),
         Form::Junit => junit::document(&tested),
         Form::Sarif | Form::Github => String::new(),
         Form::Human => {
-            let reached = if args.coverage { coverage(&rules, desk) } else { String::new() };
+            let reached =
+                if args.coverage { coverage(&reached(&rules, &subject), desk) } else { String::new() };
             let sum = desk.out.paint(paint, &format!("{passed} passed, {failed} failed"));
             format!("{reached}{sum}\n")
         }
@@ -147,9 +161,25 @@ fn tell(desk: &mut Desk<'_, '_>, test: &Tested) -> Result<(), Stop> {
     Ok(())
 }
 
+fn of_test(complaint: Complaint) -> Complaint {
+    Complaint { subject: Subject::Test, ..complaint }
+}
+
+/// Whether a rule file has more than tests.
+fn has_rules(text: &str) -> bool {
+    let items = parse_file(text).items;
+    items.iter().filter_map(|item| item.item.as_ref()).any(|item| item.kind != Kind::Test)
+}
+
+/// What tests reached of these files, or of all if there are none.
+fn reached(rules: &Loaded, files: &[String]) -> Vec<CoverageRow> {
+    let mut rows = rules.engine.coverage();
+    rows.retain(|row| files.is_empty() || files.iter().any(|file| *file == *row.path));
+    rows
+}
+
 /// What no test reached, then how much was.
-fn coverage(rules: &Loaded, desk: &Desk<'_, '_>) -> String {
-    let rows = rules.engine.coverage();
+fn coverage(rows: &[CoverageRow], desk: &Desk<'_, '_>) -> String {
     let mut text = format!("\n{}\n", desk.out.paint(Paint::Strong, "not reached by any test"));
     for row in rows.iter().filter(|row| row.reached == 0) {
         let branch = row.branch.as_ref().map(|branch| format!(", branch `{branch}`")).unwrap_or_default();

@@ -27,10 +27,10 @@ use super::rules::read;
 use super::session::{Connect, Engine, Request, RuleDiagnostic, RuleSources};
 use crate::graph::{GraphId, Snapshot, Sym};
 use crate::lang::Level;
-use crate::report::Complaint;
 use crate::report::human::Paint;
 use crate::report::json::level_word;
 use crate::report::place::side_index;
+use crate::report::{Below, Complaint};
 use crate::workspace::Workspace;
 
 /// Saves that come close together are looked at once.
@@ -197,7 +197,7 @@ impl<'a> Eye<'a> {
         let mut state = State::default();
         let mut wrong = |complaint: &Complaint| {
             state.errors += 1;
-            state.complaints.push(Noted { key: complaint.message.clone(), text: complaint.message.clone() });
+            state.complaints.push(Noted { key: complaint.message.clone(), text: in_a_line(complaint) });
         };
         match workspace(Path::new(crate::workspace::FILE)) {
             Ok(Some((folder, settings))) => {
@@ -292,7 +292,7 @@ impl<'a> Eye<'a> {
                     self.graphs.insert(path.to_owned(), (bytes, loaded.snapshot.clone()));
                     loaded.snapshot
                 }
-                Err(complaint) => return trouble(complaint.message),
+                Err(complaint) => return trouble(in_a_line(&complaint)),
             },
         };
         if !sound {
@@ -303,7 +303,10 @@ impl<'a> Eye<'a> {
         let request = Request { graph: GraphId::ROOT, node: None, steps, sort_first: false };
         let outcome = match engine.run(&snapshot, &request) {
             Ok(outcome) => outcome,
-            Err(error) => return trouble(error.message),
+            Err(error) => {
+                let help = error.help.map_or(String::new(), |help| format!(" ({help})"));
+                return trouble(error.message + &help);
+            }
         };
         let findings = outcome.findings().map(|finding| {
             let place = finding.places.first().map(|place| match place.anchor {
@@ -326,6 +329,16 @@ impl<'a> Eye<'a> {
 fn shown(folder: &Path) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     folder.strip_prefix(here).unwrap_or(folder).to_owned()
+}
+
+/// A complaint in a line: its place, if it has one, and what helps.
+fn in_a_line(complaint: &Complaint) -> String {
+    let place = complaint.excerpts.first().and_then(|excerpt| {
+        let start = excerpt.marks.first()?.span.start;
+        Some(format!("{}:{}: ", excerpt.source.name(), excerpt.source.line_column(start).0))
+    });
+    let help = complaint.lines(Below::Help).next().map_or(String::new(), |help| format!(" ({help})"));
+    format!("{}{}{help}", place.unwrap_or_default(), complaint.message)
 }
 
 /// A diagnostic in a line.

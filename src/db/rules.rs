@@ -8,16 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Db, RuleFile, RuleSet};
 use crate::graph::Sym;
+use crate::lang::check::codes::{NOTHING_TO_CHANGE, UNKNOWN_NAME, UNKNOWN_OPERATOR};
 use crate::lang::check::{self, ItemKey, RuleItem, Scoped, title};
 use crate::lang::diagnostic::{Diagnostic, Place, did_you_mean};
 use crate::lang::eval::Program;
 use crate::lang::hir::{Entry, Lowered, OptionValue, Text};
 use crate::lang::syntax::ast::{self, Kind, OptionType, Span};
-use crate::lang::syntax::{ParsedFile, parse_file_with, parse_item};
+use crate::lang::syntax::{ParsedFile, declares, parse_file_with, parse_item};
 
 /// An item by file and number.
 #[salsa::interned(debug)]
@@ -390,6 +391,20 @@ fn item_complaints<'db>(db: &'db dyn Db, id: ItemId<'db>) -> Vec<Diagnostic> {
         .unwrap_or_default()
 }
 
+/// What an item was to declare that cannot be read.
+#[salsa::tracked(returns(ref))]
+fn lost<'db>(db: &'db dyn Db, id: ItemId<'db>) -> Vec<Sym> {
+    let lost = parsed(db, id.file(db)).items.get(id.index(db) as usize).filter(|item| item.item.is_none());
+    lost.map(|item| declares(&item.source.text)).unwrap_or_default()
+}
+
+/// The word that a complaint about a name is about.
+#[salsa::tracked]
+fn word_at<'db>(db: &'db dyn Db, id: ItemId<'db>, span: Span) -> Option<Sym> {
+    let item = parsed(db, id.file(db)).items.get(id.index(db) as usize)?;
+    item.source.text.get(span.start as usize..span.end as usize).map(Sym::new)
+}
+
 /// A complaint without its place in a file: the number of the file, and the item that it is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Complaint {
@@ -407,17 +422,25 @@ pub fn complaints(db: &dyn Db, rules: RuleSet) -> Vec<Complaint> {
         diagnostic: diagnostic.clone(),
     };
     let mut found = Vec::new();
+    let mut lost: FxHashSet<Sym> = FxHashSet::default();
     for (number, &file) in (0u32..).zip(rules.files(db)) {
         let whole = file_complaints(db, file).iter();
         found.extend(whole.map(|d| Complaint { file: number, item: None, diagnostic: d.clone() }));
         for index in 0..item_count(db, file) {
-            let complaints = item_complaints(db, ItemId::new(db, file, index)).iter();
-            found.extend(complaints.map(|d| of_item(ItemKey { file: number, index }, d)));
+            let id = ItemId::new(db, file, index);
+            let complaints = item_complaints(db, id);
+            found.extend(complaints.iter().map(|d| of_item(ItemKey { file: number, index }, d)));
+            if !complaints.is_empty() {
+                lost.extend(self::lost(db, id));
+            }
         }
     }
     let damaged = found.iter().any(|complaint| complaint.item.is_none());
     let scoped = scoped(db, rules);
     found.extend(scoped.diagnostics.iter().map(|(key, d)| of_item(*key, d)));
+    // An override of nothing was to declare its name, too.
+    let refused = scoped.diagnostics.iter().filter(|(_, d)| d.code == NOTHING_TO_CHANGE);
+    lost.extend(refused.filter_map(|(key, _)| Some(item(db, find(db, rules, *key)?)?.0.name.text)));
     let mut whole = Vec::new();
     for &key in &scoped.live {
         let Some(id) = find(db, rules, key) else { continue };
@@ -426,6 +449,16 @@ pub fn complaints(db: &dyn Db, rules: RuleSet) -> Vec<Complaint> {
         if let Some(tree) = item(db, id) {
             whole.push(RuleItem { key, item: tree.0, uses: lowered.uses.clone() });
         }
+    }
+    if !lost.is_empty() {
+        let follows = |complaint: &Complaint| {
+            let unknown = [UNKNOWN_NAME, UNKNOWN_OPERATOR].contains(&complaint.diagnostic.code);
+            let place = complaint.diagnostic.labels.first().filter(|_| unknown).map(|label| label.place);
+            let (Some(Place::Item(span)), Some(key)) = (place, complaint.item) else { return false };
+            let word = find(db, rules, key).and_then(|id| *word_at(db, id, span));
+            word.is_some_and(|word| lost.contains(&word))
+        };
+        found.retain(|complaint| !follows(complaint));
     }
     // What only the whole rule set can tell is worth telling of a sound one.
     if !damaged && found.iter().all(|complaint| complaint.diagnostic.level < crate::lang::Level::Error) {

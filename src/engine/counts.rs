@@ -42,7 +42,7 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
     let snapshot = at.snapshot(db);
     let linked = program(db, rules, Roots::of(db, [(kind, name)]));
     let id = linked.0.entry(kind, name)?;
-    let host = Indexed { snapshot, reach: RefCell::default() };
+    let host = Indexed { reach: RefCell::default() };
     let mut machine = Machine::over(&linked.0, &host, snapshot, GraphId::ROOT);
     let nodes = || snapshot.dense().order().to_vec();
     let mut of_nodes = |condition: ExprId| {
@@ -80,12 +80,11 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
 }
 
 /// A host that answers as [`NoHost`] does, but reachability from an index: a condition is asked of every node.
-struct Indexed<'s> {
-    snapshot: &'s Snapshot,
+struct Indexed {
     reach: RefCell<ReachIndex>,
 }
 
-impl Host for Indexed<'_> {
+impl Host for Indexed {
     fn symbols(&self, machine: &mut Machine<'_>, name: Sym, of: GraphId) -> Result<Arc<Symbols>, Failure> {
         NoHost.symbols(machine, name, of)
     }
@@ -127,7 +126,7 @@ impl Host for Indexed<'_> {
     }
 
     fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
-        self.reach.borrow_mut().ask(machine, self.snapshot, from, to)
+        self.reach.borrow_mut().ask(machine, from, to)
     }
 }
 

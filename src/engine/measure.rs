@@ -6,7 +6,7 @@
 
 use super::queries::At;
 use crate::db::{Db, EntryName, Roots, RuleSet, program};
-use crate::graph::{GraphId, Snapshot, Sym};
+use crate::graph::{GraphId, Sym};
 use crate::lang::eval::{EntryId, Failure, Machine, NoHost, Value};
 use crate::lang::hir::{Entry, ExprId, Subject};
 
@@ -39,7 +39,7 @@ pub fn amount<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, measure: EntryN
     let mut machine = Machine::over(&linked.0, &NoHost, at.snapshot(db), GraphId::ROOT);
     machine.set_tally(db.tally());
     let mut amount = Amount::default();
-    let subjects = match subjects(&mut machine, entry, subject, at.snapshot(db)) {
+    let subjects = match subjects(&mut machine, entry, subject) {
         Ok(subjects) => subjects,
         Err(_) => return Amount { sum: 0, unknown: 1 },
     };
@@ -53,14 +53,9 @@ pub fn amount<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, measure: EntryN
     amount
 }
 
-fn subjects(
-    machine: &mut Machine<'_>,
-    entry: EntryId,
-    subject: &Subject,
-    at: &Snapshot,
-) -> Result<Vec<Value>, Failure> {
+fn subjects(machine: &mut Machine<'_>, entry: EntryId, subject: &Subject) -> Result<Vec<Value>, Failure> {
     Ok(match subject.list {
-        None => at.dense().order().iter().copied().map(Value::Node).collect(),
+        None => machine.all_nodes(machine.root()).into_iter().map(Value::Node).collect(),
         Some(list) => machine.eval(entry, list, &[Value::Graph(machine.root())])?.elements().collect(),
     })
 }

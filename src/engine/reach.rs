@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::graph::{Edge, GraphId, LiveReach, NodeId, Reach, ReachScratch, Snapshot};
+use crate::graph::{Edge, GraphId, LiveReach, NodeId, ReachScratch};
 use crate::lang::eval::{EditKind, Machine};
 
 /// What is known of the graphs of one machine's state.
@@ -17,15 +17,14 @@ pub(super) struct ReachIndex {
 }
 
 impl ReachIndex {
-    /// Whether `from` reaches `to` in the state of `machine`, which is `before` and its log.
-    pub fn ask(&mut self, machine: &Machine<'_>, before: &Snapshot, from: NodeId, to: NodeId) -> bool {
+    /// Whether `from` reaches `to` in the state of `machine`.
+    pub fn ask(&mut self, machine: &Machine<'_>, from: NodeId, to: NodeId) -> bool {
         self.tell(machine);
-        let graph_of = |node| machine.state().get_node(node).map(|node| node.graph);
+        let near = machine.near();
+        let graph_of = |node| near.graph_of(node);
         let Some(graph) = graph_of(from).filter(|&graph| graph_of(to) == Some(graph)) else { return false };
         let known = self.graphs.entry(graph).or_default();
-        // Without edits the flat view of the snapshot before is that of the state.
-        let fresh = || machine.edits().is_empty().then(|| Reach::new(before, graph));
-        known.reaches(&mut self.scratch, machine.state(), graph, (from, to), fresh)
+        known.reaches(&mut self.scratch, near, graph, (from, to))
     }
 
     /// Tells of the edits since the last question.
@@ -34,26 +33,38 @@ impl ReachIndex {
         if self.graphs.is_empty() {
             self.seen = edits.len();
         }
-        for record in edits.get(self.seen..).unwrap_or_default() {
-            // An edge lies in one graph; a node that is gone by now took its edges with it, in its own record.
+        let new = edits.get(self.seen..).unwrap_or_default();
+        // Edges of nodes that are gone by now are part of what led through these nodes.
+        let gone = new.iter().filter_map(|record| match record.kind {
+            EditKind::Delete { node, graph, .. } => Some((node, graph)),
+            _ => None,
+        });
+        let gone: FxHashMap<NodeId, GraphId> = gone.collect();
+        for record in new {
+            // An edge lies in one graph.
             match record.kind {
-                EditKind::Delete { graph, .. } => {
-                    self.graphs.entry(graph).and_modify(LiveReach::break_up);
+                EditKind::Delete { node, graph, ref beside, .. } => {
+                    self.graphs
+                        .entry(graph)
+                        .and_modify(|known| known.gone(node, &beside.before, &beside.after));
                 }
                 EditKind::Connect { from, to, before } => {
-                    if let Some(known) = self.of(machine, to.node) {
+                    if let Some(known) = self.of(machine, &gone, to.node) {
                         before.into_iter().for_each(|before| known.lose(Edge::Data(before, to)));
                         known.gain(Edge::Data(from, to));
                     }
                 }
                 EditKind::Cut { from, to } => {
-                    self.of(machine, to.node).into_iter().for_each(|known| known.lose(Edge::Data(from, to)));
+                    let known = self.of(machine, &gone, to.node);
+                    known.into_iter().for_each(|known| known.lose(Edge::Data(from, to)));
                 }
                 EditKind::Link { from, to } => {
-                    self.of(machine, to).into_iter().for_each(|known| known.gain(Edge::Control(from, to)));
+                    let known = self.of(machine, &gone, to);
+                    known.into_iter().for_each(|known| known.gain(Edge::Control(from, to)));
                 }
                 EditKind::Unlink { from, to } => {
-                    self.of(machine, to).into_iter().for_each(|known| known.lose(Edge::Control(from, to)));
+                    let known = self.of(machine, &gone, to);
+                    known.into_iter().for_each(|known| known.lose(Edge::Control(from, to)));
                 }
                 EditKind::Insert { .. } | EditKind::SetAttr { .. } | EditKind::SetField { .. } => {}
             }
@@ -61,8 +72,20 @@ impl ReachIndex {
         self.seen = edits.len();
     }
 
-    fn of(&mut self, machine: &Machine<'_>, node: NodeId) -> Option<&mut LiveReach> {
-        let graph = machine.state().get_node(node)?.graph;
+    /// What is known of the graph of a node, which may be gone.
+    fn of(
+        &mut self,
+        machine: &Machine<'_>,
+        gone: &FxHashMap<NodeId, GraphId>,
+        node: NodeId,
+    ) -> Option<&mut LiveReach> {
+        if self.graphs.is_empty() {
+            return None;
+        }
+        let graph = match gone.get(&node) {
+            Some(graph) => *graph,
+            None => machine.near().graph_of(node)?,
+        };
         self.graphs.get_mut(&graph)
     }
 }

@@ -325,7 +325,7 @@ impl<'db> Engine<'db> {
             return Ok(vec![node]);
         }
         match over.list {
-            None => Ok(machine.state().all_nodes(machine.root())),
+            None => Ok(machine.all_nodes(machine.root())),
             Some(list) => {
                 let value = machine.eval(entry, list, &[Value::Graph(machine.root())])?;
                 let nodes: Vec<NodeId> = value.elements().filter_map(|value| value.as_node()).collect();
@@ -475,7 +475,7 @@ impl Host for Engine<'_> {
     }
 
     fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
-        self.reach.borrow_mut().ask(machine, &self.before, from, to)
+        self.reach.borrow_mut().ask(machine, from, to)
     }
 
     fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {

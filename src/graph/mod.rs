@@ -4,11 +4,13 @@
 //! everything it does not touch) and becomes a new snapshot. This room knows nodes, ports, edges, orders
 //! and nesting; it knows no operator type, no attribute name and no rule.
 
+mod anchors;
 mod dense;
 mod edit;
 mod equal;
 mod intern;
 mod list;
+mod near;
 mod node;
 mod reach;
 mod snapshot;
@@ -24,6 +26,7 @@ pub use dense::Dense;
 pub use edit::{Builder, Edit, Place};
 pub use equal::{Compared, Difference, difference, equal_up_to_inserted};
 pub use intern::Sym;
+pub use near::Near;
 pub use node::{GraphInfo, ModelInfo, Node, NodeDetail, Port, Ports};
 pub use reach::{Edge, LiveReach, Reach, ReachScratch};
 pub use snapshot::{Snapshot, State};

@@ -4,27 +4,39 @@
 //! a common cycle become one point. Each point of the resulting acyclic graph gets, from a few depth-first walks
 //! that visit children in different orders, two intervals of the walk's finishing numbers: one that holds only
 //! what the walk's tree has below the point (inside: yes), one that holds all that the point reaches (outside:
-//! no). What neither decides is searched, and the intervals prune the search.
+//! no). Besides, a few long paths are laid through the graph: a point that reaches one no later than where the path
+//! reaches another point reaches that, and who reaches another point reaches each path no later than that does. What
+//! none of these decides is searched, and they prune the search.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use fixedbitset::FixedBitSet;
-use rustc_hash::FxHashMap;
 
-use super::{GraphId, NodeId, Snapshot, State};
+use super::{GraphId, Near, NodeId, Snapshot};
 
 mod live;
+mod points;
 
 pub use live::{Edge, LiveReach};
+use points::Points;
 
 /// How many walks label the points. Each costs 12 bytes a point and catches most of what the others miss.
 const WALKS: usize = 3;
 
+/// How many paths are laid. Each costs 8 bytes a point.
+const PATHS: usize = 2;
+
 /// Who reaches whom in one graph of one snapshot.
 pub struct Reach {
-    point: FxHashMap<NodeId, u32>,
+    point: Points,
     next: Rows,
     labels: Vec<[Label; WALKS]>,
+    paths: Vec<[OnPath; PATHS]>,
     /// Length of the longest path that leaves the point.
     height: Vec<u32>,
+    /// Places in an order in which every edge goes on, if there is one.
+    order: Option<Points>,
 }
 
 /// Memory of the search, to be reused between questions; it belongs to no particular [`Reach`].
@@ -46,6 +58,24 @@ struct Label {
     low: u32,
 }
 
+/// How a point stands to one path.
+#[derive(Clone, Copy)]
+struct OnPath {
+    /// The first place of the path that the point reaches; the largest number if there is none.
+    first: u32,
+    /// One more than the last place from which the point is reached; 0 if there is none.
+    past: u32,
+}
+
+impl OnPath {
+    const APART: OnPath = OnPath { first: u32::MAX, past: 0 };
+
+    /// An interval that contains that of every point which this one reaches.
+    fn interval(self) -> (u32, u32) {
+        (self.first, u32::MAX - self.past)
+    }
+}
+
 /// Successors in compressed rows.
 struct Rows {
     start: Vec<u32>,
@@ -65,35 +95,36 @@ impl Rows {
 impl Reach {
     /// Prepares questions about `graph`: O(nodes + edges).
     pub fn new(snapshot: &Snapshot, graph: GraphId) -> Reach {
-        let dense = snapshot.dense();
-        let nodes = snapshot.entries(graph).filter(|&n| dense.graph_of(n) == Some(graph)).collect();
-        Reach::over(nodes, |node, to| to.extend(dense.successors(node)))
+        Reach::of(Near::new(snapshot, Some((snapshot.dense(), &FixedBitSet::new()))), graph)
     }
 
-    /// The same for a state that has no flat view: slower by the depth of its maps.
-    fn of_state(state: &State, graph: GraphId) -> Reach {
-        Reach::over(state.list(graph).collect(), |node, to| {
-            live::successors(state, node, |next| to.push(next))
-        })
-    }
-
-    fn over(nodes: Vec<NodeId>, successors: impl Fn(NodeId, &mut Vec<NodeId>)) -> Reach {
-        let mut point: FxHashMap<NodeId, u32> = nodes.iter().copied().zip(0u32..).collect();
-        let rows = rows(successors, &nodes, &point);
+    /// The same for a state that is being edited.
+    fn of(near: Near<'_>, graph: GraphId) -> Reach {
+        let nodes: Vec<NodeId> = near.nodes(graph).collect();
+        let mut point = Points::new(&nodes);
+        let rows = rows(near, &nodes, &point);
+        let order = order(&rows).map(|places| {
+            let mut order = point.clone();
+            order.renumber(&places);
+            order
+        });
         let (component, count) = components(&rows);
         let next = condense(&rows, &component, count);
-        point.values_mut().for_each(|at| *at = component[*at as usize]);
+        point.renumber(&component);
 
         let mut labels = vec![[Label::default(); WALKS]; count];
         let sources = sources(&next);
         for walk in 0..WALKS {
             label(&next, &sources, walk, &mut labels);
         }
-        let mut height = vec![0u32; count];
-        for at in 0..count as u32 {
-            height[at as usize] = next.of(at).iter().map(|&to| height[to as usize] + 1).max().unwrap_or(0);
+        let mut free = FixedBitSet::with_capacity(count);
+        free.toggle_range(..);
+        let height = heights(&next, &free);
+        let mut paths = vec![[OnPath::APART; PATHS]; count];
+        for number in 0..PATHS {
+            lay(&next, &mut free, number, &mut paths);
         }
-        Reach { point, next, labels, height }
+        Reach { point, next, labels, paths, height, order }
     }
 
     /// Whether a path of data and control edges leads from `from` to `to`. Every node reaches itself; a node
@@ -102,10 +133,8 @@ impl Reach {
         if from == to {
             return true;
         }
-        match (self.point.get(&from), self.point.get(&to)) {
-            (Some(&from), Some(&to)) => {
-                self.known(from, to).unwrap_or_else(|| self.search(scratch, from, to))
-            }
+        match (self.point.get(from), self.point.get(to)) {
+            (Some(from), Some(to)) => self.known(from, to).unwrap_or_else(|| self.search(scratch, from, to)),
             _ => false,
         }
     }
@@ -123,7 +152,11 @@ impl Reach {
         if pairs().any(|(a, b)| b.low < a.low || a.end < b.end) {
             return Some(false);
         }
-        pairs().any(|(a, b)| a.tree <= b.end).then_some(true)
+        let paths = || self.paths[from as usize].iter().zip(&self.paths[to as usize]);
+        if paths().any(|(a, b)| a.first > b.first || a.past > b.past) {
+            return Some(false);
+        }
+        (pairs().any(|(a, b)| a.tree <= b.end) || paths().any(|(a, b)| a.first < b.past)).then_some(true)
     }
 
     fn search(&self, scratch: &mut ReachScratch, from: u32, to: u32) -> bool {
@@ -164,20 +197,40 @@ impl ReachScratch {
     }
 }
 
-fn rows(
-    successors: impl Fn(NodeId, &mut Vec<NodeId>),
-    nodes: &[NodeId],
-    place: &FxHashMap<NodeId, u32>,
-) -> Rows {
+fn rows(near: Near<'_>, nodes: &[NodeId], place: &Points) -> Rows {
     let mut rows = Rows { start: Vec::with_capacity(nodes.len() + 1), to: Vec::new() };
     rows.start.push(0);
-    let mut row = Vec::new();
     for &node in nodes {
-        successors(node, &mut row);
-        rows.to.extend(row.drain(..).filter_map(|to| place.get(&to)));
+        near.successors(node, |to| rows.to.extend(place.get(to)));
         rows.start.push(rows.to.len() as u32);
     }
     rows
+}
+
+/// The place of each node in the order that is next to that of the list and in which every edge goes on: edits that are
+/// local in the list are local there. `None`: there is a cycle.
+fn order(rows: &Rows) -> Option<Vec<u32>> {
+    let mut places = vec![0u32; rows.len()];
+    if (0..rows.len() as u32).all(|at| rows.of(at).iter().all(|&to| at < to)) {
+        places.iter_mut().zip(0..).for_each(|(place, at)| *place = at);
+        return Some(places);
+    }
+    let mut waits = vec![0u32; rows.len()];
+    rows.to.iter().for_each(|&to| waits[to as usize] += 1);
+    let free = (0u32..).zip(&waits).filter(|(_, waits)| **waits == 0);
+    let mut open: BinaryHeap<Reverse<u32>> = free.map(|(at, _)| Reverse(at)).collect();
+    let mut place = 0;
+    while let Some(Reverse(at)) = open.pop() {
+        places[at as usize] = place;
+        place += 1;
+        for &to in rows.of(at) {
+            waits[to as usize] -= 1;
+            if waits[to as usize] == 0 {
+                open.push(Reverse(to));
+            }
+        }
+    }
+    (place as usize == rows.len()).then_some(places)
 }
 
 /// Strongly connected components (Tarjan, with an explicit stack): the number of each place's component, and
@@ -301,6 +354,43 @@ fn label(next: &Rows, sources: &[u32], walk: usize, labels: &mut [[Label; WALKS]
                 let label = &mut labels[*before as usize][walk];
                 label.low = label.low.min(low);
             }
+        }
+    }
+}
+
+/// Length of the longest path over free points that leaves each of them; 0 for the others.
+fn heights(next: &Rows, free: &FixedBitSet) -> Vec<u32> {
+    let mut height = vec![0u32; next.len()];
+    for at in free.ones() {
+        let below = next.of(at as u32).iter().filter(|&&to| free.contains(to as usize));
+        height[at] = below.map(|&to| height[to as usize] + 1).max().unwrap_or(0);
+    }
+    height
+}
+
+/// Lays the longest path over free points, which are not free afterwards, and finds out how all points stand to it.
+fn lay(next: &Rows, free: &mut FixedBitSet, number: usize, paths: &mut [[OnPath; PATHS]]) {
+    let height = heights(next, free);
+    let mut at = free.ones().max_by_key(|&at| height[at]);
+    let mut place = 0u32;
+    while let Some(here) = at {
+        free.remove(here);
+        paths[here][number] = OnPath { first: place, past: place + 1 };
+        place += 1;
+        let mut below = next.of(here as u32).iter().map(|&to| to as usize);
+        at = below.find(|&to| free.contains(to) && height[to] + 1 == height[here]);
+    }
+    // INVARIANT sinks-first: what a point reaches is found before the point, and what reaches it behind it.
+    for here in 0..next.len() {
+        let below = next.of(here as u32).iter().map(|&to| paths[to as usize][number].first);
+        let first = below.min().unwrap_or(u32::MAX);
+        paths[here][number].first = paths[here][number].first.min(first);
+    }
+    for here in (0..next.len()).rev() {
+        let past = paths[here][number].past;
+        for &to in next.of(here as u32) {
+            let there = &mut paths[to as usize][number].past;
+            *there = (*there).max(past);
         }
     }
 }

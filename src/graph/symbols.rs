@@ -1,23 +1,21 @@
 //! Symbol tables: anchors grouped by the symbol they share (`layout.md` 3.3, the part that is no policy).
 
+use std::sync::OnceLock;
+
 use rustc_hash::FxHashMap;
 
-use super::{Anchor, State};
+use super::anchors::{AnchorTable, key};
+use super::{Anchor, Near, State};
 
 /// The number of a group in its table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GroupId(pub u32);
 
-/// An anchor as one number: equal anchors have equal keys. Tables of anchors are large, and hashing one number is cheap.
-pub(super) fn key(anchor: Anchor) -> u64 {
-    u64::from(anchor.node().0) << 32 | u64::from(anchor.index()) << 1 | u64::from(anchor.is_in())
-}
-
 /// Groups under construction: union by size with kept order.
 #[derive(Clone, Debug, Default)]
 pub struct SymbolsBuilder {
     /// Group number per anchor; merged groups are forwarded.
-    of: FxHashMap<u64, u32>,
+    of: AnchorTable,
     forward: Vec<u32>,
     /// Members in order; empty for a group that was merged away. The founder names the group.
     members: Vec<Vec<Anchor>>,
@@ -34,15 +32,13 @@ pub enum SymbolError {
 }
 
 impl SymbolsBuilder {
-    pub fn with_capacity(anchors: usize) -> SymbolsBuilder {
-        SymbolsBuilder {
-            of: FxHashMap::with_capacity_and_hasher(anchors, Default::default()),
-            ..Default::default()
-        }
+    /// For a table of nearly all anchors of the nodes with numbers below `nodes`; 0 for one of few anchors.
+    pub fn with_nodes(nodes: usize) -> SymbolsBuilder {
+        SymbolsBuilder { of: AnchorTable::with_rows(nodes), ..Default::default() }
     }
 
     fn find(&mut self, anchor: Anchor) -> Option<u32> {
-        let mut group = *self.of.get(&key(anchor))?;
+        let mut group = self.of.get(anchor)?;
         while self.forward[group as usize] != group {
             let next = self.forward[group as usize];
             self.forward[group as usize] = self.forward[next as usize];
@@ -52,7 +48,7 @@ impl SymbolsBuilder {
     }
 
     pub fn is_registered(&self, anchor: Anchor) -> bool {
-        self.of.contains_key(&key(anchor))
+        self.of.contains(anchor)
     }
 
     /// Members of the anchor's group so far; 0 if it has none.
@@ -74,7 +70,7 @@ impl SymbolsBuilder {
         self.forward.push(group);
         self.members.push(vec![anchor]);
         self.founders.push(anchor);
-        self.of.insert(key(anchor), group);
+        self.of.insert(anchor, group);
         Ok(())
     }
 
@@ -86,7 +82,7 @@ impl SymbolsBuilder {
             Some(_) => Err(SymbolError::TwoSymbols(anchor)),
             None => {
                 self.members[group as usize].push(anchor);
-                self.of.insert(key(anchor), group);
+                self.of.insert(anchor, group);
                 Ok(())
             }
         }
@@ -108,19 +104,20 @@ impl SymbolsBuilder {
     }
 
     /// Group number per anchor, forwards of merged groups, members.
-    pub(super) fn into_parts(self) -> (FxHashMap<u64, u32>, Vec<u32>, Vec<Vec<Anchor>>) {
+    pub(super) fn into_parts(self) -> (AnchorTable, Vec<u32>, Vec<Vec<Anchor>>) {
         (self.of, self.forward, self.members)
     }
 
     /// The finished table. Groups are numbered in byte order of their names.
-    pub fn finish(self, state: &State) -> Symbols {
-        // A look into the state is dear next to a comparison, so names are fetched once.
+    pub fn finish(self, near: Near<'_>) -> Symbols {
+        // Nodes that are gone by now have no name; names are fetched once, since a look there is dear next to a comparison.
+        let name = |node| near.node(node).map_or("", |node| &*node.name);
         let mut groups: Vec<(&str, Group)> = self
             .members
             .into_iter()
             .zip(self.founders)
             .filter(|(members, _)| !members.is_empty())
-            .map(|(members, founder)| (&*state.node(founder.node()).name, Group { founder, members }))
+            .map(|(members, founder)| (name(founder.node()), Group { founder, members }))
             .collect();
         groups.sort_by(|(name_a, a), (name_b, b)| compare_named(name_a, a.founder, name_b, b.founder));
         let groups = groups.into_iter().map(|(_, group)| group).collect();
@@ -137,23 +134,36 @@ pub struct Group {
 }
 
 /// A finished symbol table.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Symbols {
     groups: Vec<Group>,
-    of: FxHashMap<u64, GroupId>,
+    /// The group of each anchor, made when that is first asked: most tables are only gone through.
+    of: OnceLock<FxHashMap<u64, GroupId>>,
+}
+
+impl PartialEq for Symbols {
+    fn eq(&self, other: &Self) -> bool {
+        self.groups == other.groups
+    }
 }
 
 impl Symbols {
     /// Takes groups in their final order. An anchor listed twice belongs to its first group.
     pub fn new(groups: Vec<Group>) -> Symbols {
-        let mut of = FxHashMap::default();
-        of.reserve(groups.iter().map(|g| g.members.len()).sum());
-        for (id, group) in (0u32..).zip(&groups) {
-            for &anchor in &group.members {
-                of.entry(key(anchor)).or_insert(GroupId(id));
+        Symbols { groups, of: OnceLock::new() }
+    }
+
+    fn of(&self) -> &FxHashMap<u64, GroupId> {
+        self.of.get_or_init(|| {
+            let mut of = FxHashMap::default();
+            of.reserve(self.groups.iter().map(|g| g.members.len()).sum());
+            for (id, group) in (0u32..).zip(&self.groups) {
+                for &anchor in &group.members {
+                    of.entry(key(anchor)).or_insert(GroupId(id));
+                }
             }
-        }
-        Symbols { groups, of }
+            of
+        })
     }
 
     pub fn groups(&self) -> &[Group] {
@@ -165,7 +175,7 @@ impl Symbols {
     }
 
     pub fn group_of(&self, anchor: Anchor) -> Option<GroupId> {
-        self.of.get(&key(anchor)).copied()
+        self.of().get(&key(anchor)).copied()
     }
 
     /// A table with one group: that of `a` followed by that of `b`, named as that of `a`
@@ -193,11 +203,9 @@ pub fn compare_labels(state: &State, a: Anchor, b: Anchor) -> std::cmp::Ordering
 /// The same for anchors whose nodes' names are at hand. What follows a name counts only where one name begins with
 /// the other, so labels are seldom built.
 fn compare_named(name_a: &str, a: Anchor, name_b: &str, b: Anchor) -> std::cmp::Ordering {
-    if name_a.starts_with(name_b) || name_b.starts_with(name_a) {
-        label_of(name_a, a).cmp(&label_of(name_b, b))
-    } else {
-        name_a.cmp(name_b)
-    }
+    let shared = name_a.len().min(name_b.len());
+    let beginning = name_a.as_bytes()[..shared].cmp(&name_b.as_bytes()[..shared]);
+    beginning.then_with(|| label_of(name_a, a).cmp(&label_of(name_b, b)))
 }
 
 fn label_of(name: &str, anchor: Anchor) -> String {

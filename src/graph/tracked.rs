@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::symbols::{SymbolsBuilder, key};
+use super::anchors::AnchorTable;
+use super::symbols::SymbolsBuilder;
 use super::{Anchor, GraphId};
 
 /// How many anchors of a group, seen from a target graph, carry each mark. An anchor that has left the group may still
@@ -19,7 +20,7 @@ pub type Counts = Box<[u32]>;
 #[derive(Clone, Debug, Default)]
 pub struct Tracked {
     /// Group number per anchor; merged groups are forwarded.
-    of: FxHashMap<u64, u32>,
+    of: AnchorTable,
     forward: Vec<u32>,
     /// Members in order. Those that have left are still among them, but have no group number.
     members: Vec<VecDeque<Anchor>>,
@@ -37,12 +38,12 @@ impl Tracked {
     }
 
     pub fn contains(&self, anchor: Anchor) -> bool {
-        self.of.contains_key(&key(anchor))
+        self.of.contains(anchor)
     }
 
     /// The number of the anchor's group. It changes when the group is merged.
     pub fn group(&mut self, anchor: Anchor) -> Option<u32> {
-        let mut group = *self.of.get(&key(anchor))?;
+        let mut group = self.of.get(anchor)?;
         while self.forward[group as usize] != group {
             let next = self.forward[group as usize];
             self.forward[group as usize] = self.forward[next as usize];
@@ -66,7 +67,7 @@ impl Tracked {
         let members = &mut self.members[group as usize];
         if members.len() != self.live[group as usize] as usize {
             let of = &self.of;
-            members.retain(|anchor| of.contains_key(&key(*anchor)));
+            members.retain(|anchor| of.contains(*anchor));
         }
         members.make_contiguous()
     }
@@ -102,7 +103,7 @@ impl Tracked {
     /// The anchor leaves its group: its node is gone.
     pub fn forget(&mut self, anchor: Anchor) {
         if let Some(group) = self.group(anchor) {
-            self.of.remove(&key(anchor));
+            self.of.remove(anchor);
             self.live[group as usize] -= 1;
         }
     }

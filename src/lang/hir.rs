@@ -431,10 +431,25 @@ pub struct Checker {
     pub help: Option<TextId>,
 }
 
+impl Checker {
+    /// Whether what is evaluated asks for a role; texts may name one all the same.
+    pub fn asks_roles(&self) -> bool {
+        self.body.exprs.iter().any(|expr| matches!(expr, Expr::Local(4 | 5)))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum CheckerForm {
-    Pair { last: bool, first: Vec<Sym>, second: Vec<Sym> },
-    Group { first: Vec<Sym>, second: Vec<Sym> },
+    /// `last`: role 1 is the second anchor if that bears one of its marks. Not said where only one of the two can.
+    Pair {
+        last: bool,
+        first: Vec<Sym>,
+        second: Vec<Sym>,
+    },
+    Group {
+        first: Vec<Sym>,
+        second: Vec<Sym>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -163,6 +163,22 @@ fn mend(server: &Server, key: &str, target: &Target<'_>, told: &Diagnostic) -> V
     if let Some(default) = quoted("write `x ?? ") {
         offer(format!("add `?? {default}`"), place.clone(), format!("({word} ?? {default})"));
     }
+    if matches!(code.as_str(), "syntax::operator" | "syntax::keyword" | "syntax::expected")
+        && let Some(instead) = quoted(": write `")
+    {
+        offer(format!("write `{instead}`"), place.clone(), instead.to_owned());
+    }
+    if told.message.contains("write the name without quotes") {
+        let name = word.trim_matches('"');
+        offer(format!("write `{name}`"), place.clone(), name.to_owned());
+    }
+    if code == "rule::isolate-side"
+        && let Some(right) = quoted("write `isolate ")
+        && let Some(before) = target.lines.text().get(..place.start).map(str::trim_end)
+        && let Some(wrong) = ["before", "after"].into_iter().find(|side| before.ends_with(side))
+    {
+        offer(format!("write `{right}`"), before.len() - wrong.len()..before.len(), right.to_owned());
+    }
     if code == "rule::unused" && is_word {
         if quoted("write `_").is_some() {
             offer(format!("write `_{word}`"), place, format!("_{word}"));

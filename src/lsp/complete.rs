@@ -67,8 +67,9 @@ const ATTR_TYPES: &[&str] = &[
 const PLACES: &[&str] = &["node", "graph", "input", "output"];
 const LEVELS: &[&str] = &["error", "warn", "note"];
 const TEST_LINES: &[&str] = &["expect", "graph", "option", "on", "twice"];
-const EXPECTED: &[&str] =
-    &["nothing", "insert", "edge", "no", "control", "error", "warn", "kept", "done", "graph", "that"];
+const EXPECTED: &[&str] = &[
+    "nothing", "insert", "edge", "no", "control", "error", "warn", "kept", "done", "measure", "graph", "that",
+];
 /// Words that a statement or an expression may begin with.
 const VALUE_WORDS: &[&str] = &[
     "all",
@@ -214,6 +215,7 @@ fn wanted(kind: Option<Kind>, before: &Before<'_>) -> Wanted {
         Kind::Test => match last {
             "expect" => Wanted::Words(EXPECTED),
             "by" => Wanted::Entries(RULES),
+            "measure" => Wanted::Entries(&[Kind::Measure]),
             "option" => Wanted::Entries(&[Kind::Option]),
             "insert" => Wanted::Words(&["before", "after"]),
             "no" => Wanted::Words(&["edge", "control", "warn"]),

@@ -30,6 +30,8 @@ pub enum Subject {
     Input,
     /// What rules say, at a place in their text.
     Rules,
+    /// What a test of rules expects, at a place in its text.
+    Test,
 }
 
 /// A line under a complaint.

@@ -35,8 +35,10 @@ pub enum Mood {
     Proposed,
 }
 
-/// Lines of a rule that are shown around a place.
+/// Lines that are shown around a place of a finding, which has the text of its rule alone, and of a test.
 const CONTEXT: usize = 6;
+/// Lines that are shown around a mistake in a file.
+const NEAR: usize = 2;
 /// Anchors that one mark of a rule is labelled with.
 const LABEL_LINES: usize = 4;
 /// Places listed below a finding.
@@ -50,6 +52,8 @@ const CHANGES_SHOWN: usize = 8;
 /// Draws complaints.
 pub struct Human {
     handler: GraphicalReportHandler,
+    /// For mistakes in rules.
+    near: GraphicalReportHandler,
     pub style: Style,
 }
 
@@ -65,15 +69,17 @@ impl Human {
             Some(width) => handler.with_width(width.max(40)),
             None => handler.with_wrap_lines(false),
         };
-        Human { handler, style }
+        let near = handler.clone().with_context_lines(NEAR);
+        Human { handler, near, style }
     }
 
     /// Draws a complaint, with an empty line behind it.
     pub fn complaint(&self, out: &mut String, complaint: &Complaint) -> fmt::Result {
+        let handler = if complaint.subject == Subject::Rules { &self.near } else { &self.handler };
         let main = View { complaint, excerpt: complaint.excerpts.first() };
-        self.handler.render_report(out, &main)?;
+        handler.render_report(out, &main)?;
         for excerpt in complaint.excerpts.iter().skip(1) {
-            self.handler.render_report(out, &Aside { excerpt })?;
+            handler.render_report(out, &Aside { excerpt })?;
         }
         for below in Below::ALL {
             for line in complaint.lines(below) {

@@ -10,7 +10,7 @@ use crate::db::{self, EntryName};
 use crate::engine::{self, Case, ReadyTest, RuleSources, Session};
 use crate::graph::Sym;
 use crate::lang::Level;
-use crate::lang::hir::Entry;
+use crate::lang::hir::{CheckerForm, Entry};
 use crate::lang::syntax::ast::Kind;
 
 /// What is to notice mutants.
@@ -153,7 +153,7 @@ impl Bench {
             // Pairs that nothing else rules are without conflict anyway.
             Kind::Never => Meaning { entry: None, pairs: Some(pairs().rules.clone()) },
             _ => Meaning {
-                entry: db::entry(db, rules, EntryName::new(db, kind, name)),
+                entry: db::entry(db, rules, EntryName::new(db, kind, name)).map(decided),
                 pairs: matches!(kind, Kind::Always | Kind::Checker).then(|| pairs().rules.clone()),
             },
         }
@@ -200,6 +200,19 @@ impl Bench {
 struct Meaning {
     entry: Option<Arc<Entry>>,
     pairs: Option<Vec<engine::RulePairs>>,
+}
+
+/// The entry without what nothing but its texts depends on: which anchor a role is that only they name.
+fn decided(entry: Arc<Entry>) -> Arc<Entry> {
+    let Entry::Checker(checker) = &*entry else { return entry };
+    if checker.asks_roles() {
+        return entry;
+    }
+    let mut checker = checker.clone();
+    if let CheckerForm::Pair { last, .. } = &mut checker.form {
+        *last = false;
+    }
+    Arc::new(Entry::Checker(checker))
 }
 
 /// A mutant with what became of it.

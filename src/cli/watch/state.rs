@@ -66,17 +66,23 @@ impl State {
         self
     }
 
-    /// Whether there are no errors, and no test fails.
+    /// Whether there are no errors, no test fails, and all graphs can be run.
     pub fn is_fine(&self) -> bool {
         let failing = self.tests.iter().flatten().any(|(_, failure)| failure.is_some());
-        self.errors == 0 && !failing
+        self.errors == 0 && !failing && self.troubled() == 0
+    }
+
+    /// The graphs that cannot be read or run.
+    fn troubled(&self) -> usize {
+        self.graphs.values().filter(|graph| graph.trouble.is_some()).count()
     }
 
     /// How things stand, in a line.
     pub fn sum(&self) -> String {
         let count = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
         let mut parts = vec![count(self.errors, "error", "errors")];
-        match &self.tests {
+        // With errors nothing was run: what is known is of a moment before.
+        match self.tests.as_ref().filter(|_| self.errors == 0) {
             Some(tests) => {
                 let failed = tests.values().filter(|failure| failure.is_some()).count();
                 parts.push(format!(
@@ -86,10 +92,15 @@ impl State {
             }
             None => parts.push("tests not run".to_owned()),
         }
-        if !self.graphs.is_empty() {
-            let verdicts = self.graphs.values().filter_map(|graph| graph.verdicts.as_ref());
-            let verdicts = count(verdicts.map(Vec::len).sum(), "verdict", "verdicts");
-            parts.push(format!("{verdicts} on {}", count(self.graphs.len(), "graph", "graphs")));
+        let troubled = self.troubled();
+        if self.errors == 0 && troubled < self.graphs.len() {
+            let graphs = self.graphs.values().filter(|graph| graph.trouble.is_none());
+            let verdicts = graphs.filter_map(|graph| graph.verdicts.as_ref()).map(Vec::len).sum();
+            let verdicts = count(verdicts, "verdict", "verdicts");
+            parts.push(format!("{verdicts} on {}", count(self.graphs.len() - troubled, "graph", "graphs")));
+        }
+        if troubled > 0 {
+            parts.push(format!("{} cannot be run", count(troubled, "graph", "graphs")));
         }
         parts.join(", ")
     }
@@ -266,6 +277,12 @@ mod tests {
         let state = state("bad word\nok a\nFAIL b\ng: v1, v2\nh! half a graph");
         let lines: Vec<String> = state.first().into_iter().map(|line| line.text).collect();
         assert_eq!(lines, ["+ bad word", "FAIL  b: why", "h", "  half a graph"]);
-        assert_eq!(state.sum(), "1 error, 1 test passed, 1 failed, 2 verdicts on 2 graphs");
+        assert_eq!(state.sum(), "1 error, tests not run, 1 graph cannot be run");
+        let state = super::State { errors: 0, ..state };
+        assert_eq!(
+            state.sum(),
+            "0 errors, 1 test passed, 1 failed, 2 verdicts on 1 graph, 1 graph cannot be run"
+        );
+        assert!(!self::state("ok a\ng! half a graph").is_fine() && self::state("ok a\ng: v").is_fine());
     }
 }

@@ -8,12 +8,14 @@ use super::seen::Seen;
 use super::{Bench, listed, name_of};
 use crate::db::{self, EntryName};
 use crate::engine::outcome::EditEntry;
-use crate::engine::{RuleDiagnostic, Session};
+use crate::engine::{Amount, RuleDiagnostic, Session};
 use crate::format::BOOKKEEPING;
 use crate::graph::{Compared, GraphId, NodeId, Snapshot, Sym, equal_up_to_inserted};
 use crate::lang::diagnostic::{Diagnostic, did_you_mean};
 use crate::lang::hir::Entry;
-use crate::lang::syntax::ast::{AnchorName, Expect, ExpectKind, Kind, Name, Position, Raw, Span};
+use crate::lang::syntax::ast::{
+    AnchorName, Expect, ExpectKind, ExpectedAmount, Kind, Name, Position, Raw, Span,
+};
 
 /// Edits told in a message before the rest is counted.
 const EDITS_SHOWN: usize = 5;
@@ -54,9 +56,14 @@ impl Judge<'_> {
                 ExpectKind::Nothing => self.nothing(expect.span),
                 ExpectKind::Edge { present, from, to } => self.edge(expect.span, *present, from, to),
                 ExpectKind::Control { present, from, to } => self.control(expect.span, *present, from, to),
-                ExpectKind::Warn { present, code } => self.warning(expect.span, *present, *code),
+                ExpectKind::Warn { present, code, part } => {
+                    self.warning(expect.span, *present, *code, part.as_deref().unwrap_or_default())
+                }
                 ExpectKind::Kept { node, step } => self.kept(expect.span, node, *step),
                 ExpectKind::Done { node } => self.done(expect.span, node),
+                ExpectKind::Measure { name, before, after } => {
+                    self.measure(expect.span, *name, *before, *after)
+                }
                 ExpectKind::Graph(raw) => {
                     failures.extend(self.graph(expect.span, raw));
                     None
@@ -259,9 +266,9 @@ impl Judge<'_> {
         })
     }
 
-    fn warning(&self, span: Span, present: bool, code: Name) -> Option<Diagnostic> {
+    fn warning(&self, span: Span, present: bool, code: Name, part: &str) -> Option<Diagnostic> {
         let is_it = |name: Sym| name == code.text;
-        let mut findings = self.seen.outcome.findings();
+        let mut findings = self.seen.outcome.findings().filter(|found| found.message.contains(part));
         let found = findings.find(|found| is_it(found.code) || is_it(found.rule.name) || is_it(found.pass));
         match found {
             Some(_) if present => return None,
@@ -295,6 +302,30 @@ impl Judge<'_> {
         }
         let message = format!("a chain was expected to run to its end on `{node}`");
         Some(Diagnostic::error("test::done", span, message).label(self.chains(node)))
+    }
+
+    /// A number that the rules measure. It is measured where a test asks for it alone.
+    fn measure(
+        &self,
+        span: Span,
+        name: Name,
+        before: Option<ExpectedAmount>,
+        after: ExpectedAmount,
+    ) -> Option<Diagnostic> {
+        let mut all = self.session.measures(&self.seen.outcome.before, self.after()).into_iter();
+        let measured = all.find(|measured| measured.name == name.text)?;
+        let is = |seen: Amount, wanted: ExpectedAmount| {
+            seen.sum == i128::from(wanted.sum) && usize::try_from(wanted.unknown) == Ok(seen.unknown)
+        };
+        if is(measured.after, after) && before.is_none_or(|before| is(measured.before, before)) {
+            return None;
+        }
+        let told = |amount: Amount| match amount.unknown {
+            0 => amount.sum.to_string(),
+            unknown => format!("{} and {unknown} unknown", amount.sum),
+        };
+        let seen = format!("measured {} -> {}", told(measured.before), told(measured.after));
+        Some(Diagnostic::error("test::measure", span, "another amount was expected").label(seen))
     }
 
     /// What the chains did on a node.

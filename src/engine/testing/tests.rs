@@ -54,6 +54,8 @@ lint lonely W1 warn for n: Node {
   if n.inputs.is_empty and n.outputs.is_empty { report n "{n.name} is alone" }
 }
 pipeline all = mend, tidy, lonely
+measure copies "copies" for n: Node where n.type == Copy
+measure counted "counted" for n: Node = if n.has_attr(count) then 1 else none
 "#;
 
 fn session(tests: &str) -> Session {
@@ -194,6 +196,27 @@ fn findings_by_code() {
     assert_eq!(run("a: Relu -> none"), FINE);
     let none = run("a: Relu");
     assert!(none.contains("a finding was expected\n  > expect warn W1\n    found nothing"), "{none}");
+    let told = |line: &str| {
+        told(&format!("test \"t\" for lonely {{ graph {{ a: Relu -> none }}\n expect {line}\n}}"))
+    };
+    assert_eq!(told("warn W1 \"a is al\""), FINE);
+    assert_eq!(told("no warn W1 \"b is alone\""), FINE);
+    let other = told("warn W1 \"b is alone\"");
+    assert!(other.contains("> expect warn W1 \"b is alone\"\n    found `W1` a is alone"), "{other}");
+}
+
+#[test]
+fn measures_before_and_after() {
+    let run = |line: &str| one(&format!("for mend {{ GRAPH\n expect measure {line}\n}}"));
+    assert_eq!(run("copies 0 -> 1"), FINE);
+    assert_eq!(run("copies 1"), FINE);
+    assert_eq!(run("counted 0 and 2 unknown -> 0 and 3 unknown"), FINE);
+    for wrong in ["copies 0 -> 0", "copies 1 -> 1", "copies 2", "copies 0 -> 1 and 1 unknown"] {
+        let told = run(wrong);
+        assert!(told.contains(&format!("> expect measure {wrong}\n    measured 0 -> 1\n")), "{told}");
+    }
+    let wrong = run("counted 0");
+    assert!(wrong.contains("measured 0 and 2 unknown -> 0 and 3 unknown"), "{wrong}");
 }
 
 #[test]

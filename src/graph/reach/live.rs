@@ -7,21 +7,24 @@
 //! The first questions are searched, from both ends. When searching has cost about what an index costs, a [`Reach`] is
 //! made, and edits are laid over it:
 //!
-//! INVARIANT wide-labels: unless `stale`, for each edge of the state the interval of its start contains the interval of
-//! its end. So an interval that does not contain another one says "no". A node that the index does not know starts with
-//! an empty interval, and a new edge widens its start; where that would go far, intervals are no longer asked.
+//! INVARIANT wide-labels: for each edge of the state the interval of its start contains the interval of its end. So an
+//! interval that does not contain another one says "no". A node that the index does not know starts with an empty
+//! interval. A new edge widens its start and what leads there; that may go far, but the wider intervals are, the sooner
+//! it ends.
 //!
 //! INVARIANT in-order: positions grow along each edge of the state, if there are positions (no graph with a cycle has).
 //! An edge against them moves what it leads to behind its start. Taking edges away breaks neither.
 //!
-//! INVARIANT kept-paths: while `intact`, all that the index says is reached is still reached. An edge may go if new
-//! nodes have taken its place on the way; otherwise "yes" is searched from then on, between nodes that the two others
+//! INVARIANT kept-paths: while `intact`, all that the index says is reached is still reached, except from `loose` nodes.
+//! An edge may go if new nodes have taken its place on the way, or if only its start has lost its way: what leads there
+//! leads on to its end (so it is where a reader no longer reads a copy but what was copied). A node may go if what was
+//! before it leads to what was behind it. Otherwise "yes" is searched from then on, between nodes that the two others
 //! allow. When that has cost what a new index costs, one is made.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::{GraphId, Input, NodeId, Output, State};
-use super::{Reach, ReachScratch, WALKS};
+use super::super::{GraphId, Input, Near, NodeId, Output, State};
+use super::{Label, OnPath, PATHS, Reach, ReachScratch, WALKS};
 
 /// One edge of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,10 +64,10 @@ pub struct LiveReach {
     work: usize,
 }
 
-/// An interval of each walk; empty: the first number is larger than the second.
-type Wide = [(u32, u32); WALKS];
+/// An interval of each walk and each path; empty: the first number is larger than the second.
+type Wide = [(u32, u32); WALKS + PATHS];
 
-const EMPTY: Wide = [(u32::MAX, 0); WALKS];
+const EMPTY: Wide = [(u32::MAX, 0); WALKS + PATHS];
 
 fn contains(outer: &Wide, inner: &Wide) -> bool {
     outer.iter().zip(inner).all(|(outer, inner)| outer.0 <= inner.0 && inner.1 <= outer.1)
@@ -80,10 +83,17 @@ struct Overlay {
     /// Whether anything was told since.
     edited: bool,
     intact: bool,
-    stale: bool,
+    loose: FxHashSet<NodeId>,
     /// Told since the last question.
     gained: Vec<Edge>,
     lost: Vec<Edge>,
+    gone: FxHashMap<NodeId, Around>,
+}
+
+/// Where the edges of a node that is gone came from and led to.
+struct Around {
+    before: Vec<NodeId>,
+    after: Vec<NodeId>,
 }
 
 /// A smaller graph counts as one of so many nodes.
@@ -95,14 +105,14 @@ const EDITED: usize = 2;
 /// How far the search goes for the new nodes that stand where an edge was.
 const HOPS: usize = 16;
 
-/// How far a new edge widens intervals.
-const WIDENED: usize = 8;
-
 /// Room between the positions of two nodes of the index.
 const ROOM: i64 = 1 << 30;
 
-/// How many inputs of a new node are looked at there.
+/// How many edges of a node are looked at there.
 const PORTS: u32 = 64;
+
+/// How many ways through nodes that are gone are looked at.
+const WAYS: usize = 4096;
 
 impl LiveReach {
     /// Tells of a new edge.
@@ -121,29 +131,28 @@ impl LiveReach {
         }
     }
 
-    /// Tells that nodes have gone with their edges.
-    pub fn break_up(&mut self) {
+    /// Tells that a node has gone with its edges, from the nodes before and to the nodes after it.
+    pub fn gone(&mut self, node: NodeId, before: &[NodeId], after: &[NodeId]) {
         if let Some(over) = &mut self.over {
-            (over.edited, over.intact) = (true, false);
+            over.edited = true;
+            over.gone.insert(node, Around { before: before.to_vec(), after: after.to_vec() });
         }
     }
 
     /// Whether a path of data and control edges leads from `from` to `to`, both of `graph`. Every node reaches itself.
-    /// `fresh` is asked for an index of the state, if its caller can make one faster than from the state.
     pub fn reaches(
         &mut self,
         scratch: &mut ReachScratch,
-        state: &State,
+        near: Near<'_>,
         graph: GraphId,
         (from, to): (NodeId, NodeId),
-        fresh: impl FnOnce() -> Option<Reach>,
     ) -> bool {
         if from == to {
             return true;
         }
-        let nodes = state.list_len(graph).max(SMALLEST);
+        let nodes = near.state().list_len(graph).max(SMALLEST);
         if let Some(over) = &mut self.over
-            && !over.settle(state, nodes * EDITED, &mut self.work)
+            && !over.settle(near, nodes * EDITED, &mut self.work)
         {
             self.over = None;
         }
@@ -152,37 +161,34 @@ impl LiveReach {
             Some(over) => over.edited && self.work > nodes * EDITED,
         };
         if dear {
-            let reach = fresh().unwrap_or_else(|| Reach::of_state(state, graph));
-            self.over = Some(Overlay::new(reach));
+            self.over = Some(Overlay::new(Reach::of(near, graph)));
             self.work = 0;
         }
         match &self.over {
             Some(over) if !over.edited => over.reach.reaches(scratch, from, to),
-            over => search(state, over.as_ref(), from, to, &mut self.work),
+            over => search(near, over.as_ref(), from, to, &mut self.work),
         }
     }
 }
 
 impl Overlay {
     fn new(reach: Reach) -> Overlay {
-        let is_acyclic = reach.next.len() == reach.point.len();
-        let (wide, gained, lost) = Default::default();
-        let moved = is_acyclic.then(FxHashMap::default);
-        Overlay { reach, wide, moved, edited: false, intact: true, stale: false, gained, lost }
+        let moved = reach.order.is_some().then(FxHashMap::default);
+        let (wide, loose, gained, lost, gone) = Default::default();
+        Overlay { reach, wide, moved, edited: false, intact: true, loose, gained, lost, gone }
     }
 
     /// Takes in what was told. False: that would cost more than a new index.
-    fn settle(&mut self, state: &State, limit: usize, work: &mut usize) -> bool {
-        if self.intact && !self.lost.is_empty() {
-            self.intact = self.are_bridged(state);
+    fn settle(&mut self, near: Near<'_>, limit: usize, work: &mut usize) -> bool {
+        if self.intact && !(self.lost.is_empty() && self.gone.is_empty()) {
+            self.intact = self.mend(near, work);
         }
         self.lost.clear();
+        self.gone.clear();
         for edge in std::mem::take(&mut self.gained) {
-            if edge.from() != edge.to() && edge.is_in(state) {
-                if !self.stale {
-                    self.widen(state, edge);
-                }
-                self.put_in_order(state, edge, limit, work);
+            if edge.from() != edge.to() && edge.is_in(near.state()) {
+                self.widen(near, edge, limit, work);
+                self.put_in_order(near, edge, limit, work);
             }
         }
         *work <= limit
@@ -190,15 +196,15 @@ impl Overlay {
 
     fn position(&self, node: NodeId) -> Option<i64> {
         let moved = self.moved.as_ref().and_then(|moved| moved.get(&node)).copied();
-        // INVARIANT sinks-first: so counted backwards, points are in order.
-        moved.or_else(|| self.reach.point.get(&node).map(|&point| -i64::from(point) * ROOM))
+        let place = || self.reach.order.as_ref()?.get(node);
+        moved.or_else(|| place().map(|place| i64::from(place) * ROOM))
     }
 
     /// Restores `in-order` for a new edge.
-    fn put_in_order(&mut self, state: &State, edge: Edge, limit: usize, work: &mut usize) {
+    fn put_in_order(&mut self, near: Near<'_>, edge: Edge, limit: usize, work: &mut usize) {
         for node in [edge.from(), edge.to()] {
             if self.position(node).is_none() {
-                self.place(state, node);
+                self.place(near, node);
             }
         }
         let mut open = vec![(edge.from(), edge.to())];
@@ -215,15 +221,15 @@ impl Overlay {
                 return;
             }
             moved.insert(to, before + 1);
-            successors(state, to, |next| open.push((to, next)));
+            near.successors(to, |next| open.push((to, next)));
         }
     }
 
     /// Gives a new node a position, between those of its neighbours if there is room.
-    fn place(&mut self, state: &State, node: NodeId) {
+    fn place(&mut self, near: Near<'_>, node: NodeId) {
         let (mut low, mut high) = (None, None);
-        predecessors(state, node, |before| low = low.max(self.position(before)));
-        successors(state, node, |after| {
+        near.predecessors(node, |before| low = low.max(self.position(before)));
+        near.successors(node, |after| {
             high = [high, self.position(after)].into_iter().flatten().min();
         });
         let position = match (low, high) {
@@ -238,25 +244,29 @@ impl Overlay {
     }
 
     fn interval(&self, node: NodeId) -> Wide {
-        match (self.wide.get(&node), self.reach.point.get(&node)) {
+        match (self.wide.get(&node), self.reach.point.get(node)) {
             (Some(wide), _) => *wide,
-            (None, Some(&point)) => self.reach.labels[point as usize].map(|label| (label.low, label.end)),
+            (None, Some(point)) => {
+                let walks = self.reach.labels[point as usize].iter().map(|label| (label.low, label.end));
+                let paths = self.reach.paths[point as usize].iter().map(|path| path.interval());
+                let mut all = EMPTY;
+                all.iter_mut().zip(walks.chain(paths)).for_each(|(own, interval)| *own = interval);
+                all
+            }
             (None, None) => EMPTY,
         }
     }
 
-    /// Restores `wide-labels` for a new edge, or gives intervals up.
-    fn widen(&mut self, state: &State, edge: Edge) {
+    /// Restores `wide-labels` for a new edge, unless that costs too much.
+    fn widen(&mut self, near: Near<'_>, edge: Edge, limit: usize, work: &mut usize) {
         let mut open = vec![(edge.from(), self.interval(edge.to()))];
-        let mut steps = 0;
         while let Some((node, inner)) = open.pop() {
             let own = self.interval(node);
             if contains(&own, &inner) {
                 continue;
             }
-            steps += 1;
-            if steps > WIDENED {
-                self.stale = true;
+            *work += 1;
+            if *work > limit {
                 return;
             }
             let mut both = own;
@@ -264,48 +274,127 @@ impl Overlay {
                 *both = (both.0.min(inner.0), both.1.max(inner.1));
             }
             self.wide.insert(node, both);
-            predecessors(state, node, |before| open.push((before, both)));
+            near.predecessors(node, |before| open.push((before, both)));
         }
     }
 
-    /// Whether new nodes stand on the way of each edge that was lost.
-    fn are_bridged(&self, state: &State) -> bool {
-        let is_new = |node: NodeId| !self.reach.point.contains_key(&node);
-        let mut into: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
-        for edge in self.gained.iter().filter(|edge| is_new(edge.from()) && edge.is_in(state)) {
-            into.entry(edge.to()).or_default().push(edge.from());
+    /// Restores `kept-paths` after edges and nodes have gone; false if that takes a look at more than what lies beside them.
+    ///
+    /// A path of the state before goes over edges that are still there, edges that were lost and nodes that are gone. Taken
+    /// from its end, each lost edge and each way through nodes that are gone is led around: by what has taken its place, or
+    /// from the node before its start. So all but paths that begin with the edge are kept.
+    fn mend(&mut self, near: Near<'_>, work: &mut usize) -> bool {
+        let Some(ways) = self.lost_ways() else { return false };
+        let mut gained: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
+        for edge in self.gained.iter().filter(|edge| edge.is_in(near.state())) {
+            gained.entry(edge.to()).or_default().push(edge.from());
         }
-        self.lost.iter().all(|edge| {
-            let mut open = into.get(&edge.to()).cloned().unwrap_or_default();
-            (0..HOPS).any(|_| {
-                let Some(node) = open.pop() else { return false };
-                let inputs = state.get_node(node).map_or(0, |n| n.inputs.len() as u32).min(PORTS);
-                let sources = (0..inputs).filter_map(|i| state.producer(node.input(i))).map(|o| o.node);
-                let sources: Vec<NodeId> = sources.collect();
-                if sources.contains(&edge.from()) || state.has_control(edge.from(), node) {
-                    return true;
+        let mut lost: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
+        ways.iter().for_each(|&(from, to)| lost.entry(to).or_default().push(from));
+        for (from, to) in ways {
+            *work += 1;
+            if self.leads(near.state(), &gained, from, to) {
+                continue;
+            }
+            let mut before = lost.get(&from).cloned().unwrap_or_default();
+            near.predecessors(from, |node| before.push(node));
+            *work += before.len();
+            if before.len() > PORTS as usize
+                || !before.into_iter().all(|node| self.leads(near.state(), &gained, node, to))
+            {
+                return false;
+            }
+            self.loose.insert(from);
+        }
+        true
+    }
+
+    /// Edges that were lost, and ways through nodes that are gone, by the nodes at their ends, which are still there.
+    /// `None`: too many.
+    fn lost_ways(&mut self) -> Option<Vec<(NodeId, NodeId)>> {
+        let mut ways = Vec::new();
+        let gone = &mut self.gone;
+        for edge in &self.lost {
+            let (from, to) = (edge.from(), edge.to());
+            if !gone.contains_key(&from) && !gone.contains_key(&to) {
+                ways.push((from, to));
+            }
+            gone.entry(from).and_modify(|around| around.after.push(to));
+            gone.entry(to).and_modify(|around| around.before.push(from));
+        }
+        let gone = &self.gone;
+        let mut steps = 0;
+        for (node, around) in gone {
+            let mut seen = FxHashSet::from_iter([*node]);
+            let (mut open, mut after) = (vec![around], Vec::new());
+            while let Some(around) = open.pop() {
+                for next in &around.after {
+                    steps += 1;
+                    match gone.get(next) {
+                        Some(around) if seen.insert(*next) => open.push(around),
+                        Some(_) => {}
+                        None => after.push(*next),
+                    }
                 }
-                open.extend(sources.into_iter().filter(|&source| is_new(source)));
-                false
-            })
+            }
+            let before = around.before.iter().filter(|from| !gone.contains_key(from));
+            for &from in before {
+                steps += after.len();
+                if steps > WAYS {
+                    return None;
+                }
+                ways.extend(after.iter().map(|&to| (from, to)));
+            }
+        }
+        ways.sort_unstable();
+        ways.dedup();
+        Some(ways)
+    }
+
+    /// Whether an edge, or one or more new nodes, lead from one node to another. `gained`: starts of new edges by their ends.
+    fn leads(
+        &self,
+        state: &State,
+        gained: &FxHashMap<NodeId, Vec<NodeId>>,
+        from: NodeId,
+        to: NodeId,
+    ) -> bool {
+        let is_new = |node: &NodeId| !self.reach.point.contains(*node);
+        let sources = |node: NodeId| {
+            let inputs = state.get_node(node).map_or(0, |n| n.inputs.len() as u32).min(PORTS);
+            (0..inputs).filter_map(move |i| state.producer(node.input(i))).map(|output| output.node)
+        };
+        let touches = |node: NodeId| state.has_control(from, node) || sources(node).any(|node| node == from);
+        let before = gained.get(&to).map_or(&[][..], |before| before);
+        if from == to || before.contains(&from) || touches(to) {
+            return true;
+        }
+        let mut open: Vec<NodeId> = before.iter().copied().filter(is_new).collect();
+        (0..HOPS).any(|_| {
+            let Some(node) = open.pop() else { return false };
+            open.extend(sources(node).filter(is_new));
+            touches(node)
         })
     }
 
     /// The answer, if intervals tell.
     fn known(&self, from: NodeId, to: NodeId) -> Option<bool> {
-        if !self.stale && !contains(&self.interval(from), &self.interval(to)) {
+        if !contains(&self.interval(from), &self.interval(to)) {
             return Some(false);
         }
         // A node without a position has no edge.
         if self.moved.is_some() && self.position(from).zip(self.position(to)).is_none_or(|(a, b)| a >= b) {
             return Some(false);
         }
-        if !self.intact {
+        if !self.intact || self.loose.contains(&from) {
             return None;
         }
-        let (from, to) = (*self.reach.point.get(&from)?, *self.reach.point.get(&to)?);
-        let (from, to) = (&self.reach.labels[from as usize], &self.reach.labels[to as usize]);
-        from.iter().zip(to).any(|(a, b)| a.tree <= b.end && b.end <= a.end).then_some(true)
+        let (from, to) = (self.reach.point.get(from)?, self.reach.point.get(to)?);
+        let walks = self.reach.labels[from as usize].iter().zip(&self.reach.labels[to as usize]);
+        let paths = self.reach.paths[from as usize].iter().zip(&self.reach.paths[to as usize]);
+        let below = |(a, b): (&Label, &Label)| a.tree <= b.end && b.end <= a.end;
+        let behind = |(a, b): (&OnPath, &OnPath)| a.first < b.past;
+        (from == to || walks.map(below).any(|yes| yes) || paths.map(behind).any(|yes| yes)).then_some(true)
     }
 }
 
@@ -324,7 +413,7 @@ impl Front {
 }
 
 /// Searches from both ends, always from the one that has cost less, as far as intervals allow.
-fn search(state: &State, over: Option<&Overlay>, from: NodeId, to: NodeId, work: &mut usize) -> bool {
+fn search(near: Near<'_>, over: Option<&Overlay>, from: NodeId, to: NodeId, work: &mut usize) -> bool {
     let known = |a, b| over.and_then(|over| over.known(a, b));
     if let Some(answer) = known(from, to) {
         return answer;
@@ -350,9 +439,9 @@ fn search(state: &State, over: Option<&Overlay>, from: NodeId, to: NodeId, work:
             }
         };
         if forwards {
-            successors(state, at, visit)
+            near.successors(at, visit)
         } else {
-            predecessors(state, at, visit)
+            near.predecessors(at, visit)
         }
         if met {
             break true;
@@ -360,18 +449,6 @@ fn search(state: &State, over: Option<&Overlay>, from: NodeId, to: NodeId, work:
     };
     *work += forth.spent + back.spent;
     found
-}
-
-/// The nodes that edges of `node` enter; two edges give one twice.
-pub(super) fn successors(state: &State, node: NodeId, mut visit: impl FnMut(NodeId)) {
-    state.consumers_of(node).for_each(|input| visit(input.node));
-    state.control_out(node).for_each(visit);
-}
-
-/// The nodes that edges into `node` leave.
-fn predecessors(state: &State, node: NodeId, mut visit: impl FnMut(NodeId)) {
-    state.producers_of(node).for_each(|output| visit(output.node));
-    state.control_in(node).for_each(visit);
 }
 
 #[cfg(test)]

@@ -103,20 +103,28 @@ impl Watched {
                 }
             }
             11 if count > 2 => {
+                let (mut before, mut after) = (Vec::new(), Vec::new());
+                self.near().predecessors(a, |node| before.push(node));
+                self.near().successors(a, |node| after.push(node));
                 self.edit.remove_node(a);
-                self.reach.break_up();
+                self.reach.gone(a, &before, &after);
                 self.nodes.retain(|&node| node != a);
             }
             _ => {}
         }
     }
 
+    fn near(&self) -> Near<'_> {
+        Near::new(&self.edit, None)
+    }
+
     fn ask(&mut self, from: NodeId, to: NodeId) -> bool {
-        self.reach.reaches(&mut self.scratch, &self.edit, GraphId::ROOT, (from, to), || None)
+        let near = Near::new(&self.edit, None);
+        self.reach.reaches(&mut self.scratch, near, GraphId::ROOT, (from, to))
     }
 
     fn make_index(&mut self) {
-        self.reach.over = Some(Overlay::new(Reach::of_state(&self.edit, GraphId::ROOT)));
+        self.reach.over = Some(Overlay::new(Reach::of(self.near(), GraphId::ROOT)));
     }
 }
 

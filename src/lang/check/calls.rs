@@ -53,6 +53,8 @@ impl Cx<'_> {
             error = error.help(format!("`{}` is an action, run it with `do`", name.text));
         } else if FACTS.iter().any(|info| name.text == info.name) {
             error = error.help(format!("a fact is asked of a value: `x.{}`", name.text));
+        } else if ["attr", "has", "has_attr", "note"].contains(&name.text.as_str()) {
+            error = error.help(format!("it is asked of a value: `x.{}(…)`", name.text));
         }
         self.report(error);
         self.rest(args, span)

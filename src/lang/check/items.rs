@@ -256,7 +256,10 @@ impl Cx<'_> {
                 self.pair_frame();
                 let first_ty = self.role_ty(first);
                 // Which anchor the second role is follows from the first; if that may be of either side, so may this.
-                let second_ty = if first_ty == Ty::Anchor { Ty::Anchor } else { self.role_ty(second) };
+                let other_ty = self.role_ty(second);
+                // Of an input and an output only one can bear the marks of the first role, whichever is asked first.
+                let apart = first_ty != other_ty && first_ty != Ty::Anchor && other_ty != Ty::Anchor;
+                let second_ty = if first_ty == Ty::Anchor { Ty::Anchor } else { other_ty };
                 for (role, ty) in [(first, first_ty), (second, second_ty)] {
                     self.declare(role.name, ty, "role");
                     if let Some(binding) = self.env.last_mut() {
@@ -264,7 +267,7 @@ impl Cx<'_> {
                         binding.used = true;
                     }
                 }
-                CheckerForm::Pair { last: *last, first: marks.0, second: marks.1 }
+                CheckerForm::Pair { last: *last && !apart, first: marks.0, second: marks.1 }
             }
             ast::CheckerForm::Group { first, second } => {
                 self.provide("group", Ty::Group);
@@ -429,6 +432,9 @@ impl Cx<'_> {
                         Some(near) => error.help(format!("did you mean `{near}`?")),
                         None => error,
                     });
+                }
+                ExpectKind::Measure { name, .. } => {
+                    self.item_name(*name, Kind::Measure);
                 }
                 ExpectKind::Kept { step: Some(step), .. } if !self.scope.steps.contains(&step.text) => {
                     let message = format!("no chain has a step `{}`", step.text);

@@ -6,7 +6,7 @@
 use super::codes;
 use super::lower::Cx;
 use super::sights::Meaning;
-use super::types::{show, strip};
+use super::types::{fits, show, strip};
 use crate::graph::Sym;
 use crate::lang::Diagnostic;
 use crate::lang::diagnostic::did_you_mean;
@@ -159,7 +159,13 @@ impl Cx<'_> {
             };
             if let Some(found) = found {
                 let message = format!("expected `{}`, and `{word}` is {found}", show(want));
-                return Diagnostic::error(codes::TYPE_MISMATCH, span, message);
+                let error = Diagnostic::error(codes::TYPE_MISMATCH, span, message);
+                let fitting = self.env.iter().filter(|binding| fits(&binding.ty, want));
+                let names: Vec<String> = fitting.map(|binding| format!("`{}`", binding.name)).collect();
+                return match names.is_empty() {
+                    true => error,
+                    false => error.help(format!("names that fit here: {}", names.join(", "))),
+                };
             }
         }
         let error = Diagnostic::error(codes::UNKNOWN_NAME, span, format!("nothing here is called `{word}`"));

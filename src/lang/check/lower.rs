@@ -336,7 +336,15 @@ impl<'a> Cx<'a> {
 
     pub fn mismatch(&mut self, ty: &Ty, want: &Ty, span: Span) {
         let message = format!("expected `{}`, found `{}`", show(want), show(ty));
-        self.report(Diagnostic::error(codes::TYPE_MISMATCH, span, message));
+        let error = Diagnostic::error(codes::TYPE_MISMATCH, span, message);
+        self.report(match (ty, want) {
+            (Ty::List(_) | Ty::Group, Ty::Bool) => {
+                error.help("write `x.count > 0` to ask whether there are any")
+            }
+            (ty, Ty::Bool) if is_optional(ty) => error.help("write `x is some` to ask whether there is one"),
+            (Ty::Input | Ty::Output | Ty::Anchor, Ty::Node) => error.help("write `x.node` for its node"),
+            _ => error,
+        });
     }
 
     /// An expression of any type that is never none.

@@ -345,7 +345,12 @@ impl Cx<'_> {
                 names.join(", "),
                 show(strip(owner))
             );
-            self.report(Diagnostic::error(codes::ATTR_PLACE, name.span, message));
+            let error = Diagnostic::error(codes::ATTR_PLACE, name.span, message);
+            let of_node = declared.contains(&AttrPlace::Node);
+            self.report(match strip(owner) {
+                Ty::Input | Ty::Output | Ty::Anchor if of_node => error.help("ask `x.node` for it"),
+                _ => error,
+            });
         }
         stands
     }

@@ -147,6 +147,13 @@ pub fn title(item: &Item) -> Sym {
     }
 }
 
+/// A kind of item with its article.
+fn a_kind(kind: Kind) -> String {
+    let word = keyword(kind);
+    let article = if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} `{word}`")
+}
+
 /// What `conflicts` uses: every rule of pairs.
 pub(super) const ALL_PAIR_RULES: (Kind, &str) = (Kind::Checker, "");
 
@@ -214,7 +221,7 @@ impl<'a> Merge<'a> {
             let mut error = Diagnostic::error(
                 codes::DUPLICATE,
                 item.name.span,
-                format!("{name} is already declared as a `{}`", keyword(old.kind)),
+                format!("{name} is already declared as {}", a_kind(old.kind)),
             )
             .label("declared again here");
             error.labels.push(Label {

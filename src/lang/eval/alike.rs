@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::code::Code;
 use super::own::Traits;
 use super::{Machine, Value};
-use crate::graph::{AttrValue, Attrs, GraphId, Input, Node, NodeId, Output, Port, State, Sym};
+use crate::graph::{AttrValue, Attrs, GraphId, Input, Node, NodeId, Output, Port, Sym};
 use crate::lang::hir::{ExprId, Local};
 
 /// Nodes with more ports than this are of a kind of their own.
@@ -22,6 +22,9 @@ const MOST_PORTS: usize = 64;
 
 /// No more kinds than this: where nodes have little in common, nothing is won.
 const MOST_KINDS: usize = 1 << 12;
+
+/// They are gone through, so there are fewer.
+const MOST_SURROUNDINGS: usize = 1 << 8;
 
 /// Nodes in graphs that lie deeper in others are of no kind.
 const DEEPEST: u32 = 64;
@@ -118,31 +121,29 @@ impl Alike {
         self.graphs.clear();
     }
 
-    /// The kind of a node as it is in `state`.
+    /// The kind of a node, if that is known.
     #[inline]
-    fn kind(&mut self, state: &State, node: NodeId) -> Kind {
-        match self.kinds.get(node.0 as usize) {
-            Some(&kind) if kind != UNKNOWN && self.calls.is_empty() => kind,
-            _ => self.find(state, node),
-        }
+    fn known(&self, node: NodeId) -> Option<Kind> {
+        let kind = self.kinds.get(node.0 as usize).copied().filter(|&kind| kind != UNKNOWN)?;
+        self.calls.is_empty().then_some(kind)
     }
 
-    #[cold]
-    fn find(&mut self, state: &State, node: NodeId) -> Kind {
+    /// The kind of a node.
+    fn find(&mut self, machine: &Machine<'_>, node: NodeId) -> Kind {
         for (call, before) in std::mem::take(&mut self.calls) {
-            if self.known_or_new(state, call, 0) != before {
+            if self.known_or_new(machine, call, 0) != before {
                 self.clear();
             }
         }
-        self.known_or_new(state, node, 0)
+        self.known_or_new(machine, node, 0)
     }
 
-    fn known_or_new(&mut self, state: &State, id: NodeId, depth: u32) -> Kind {
+    fn known_or_new(&mut self, machine: &Machine<'_>, id: NodeId, depth: u32) -> Kind {
         let index = id.0 as usize;
         if let Some(&kind) = self.kinds.get(index).filter(|kind| **kind != UNKNOWN) {
             return kind;
         }
-        let kind = self.new_kind(state, id, depth).unwrap_or(NO_KIND);
+        let kind = self.new_kind(machine, id, depth).unwrap_or(NO_KIND);
         if self.kinds.len() <= index {
             self.kinds.resize(index + 1, UNKNOWN);
         }
@@ -150,9 +151,9 @@ impl Alike {
         kind
     }
 
-    fn new_kind(&mut self, state: &State, id: NodeId, depth: u32) -> Option<Kind> {
-        let node = state.get_node(id)?;
-        let graph = self.surrounding(state, node.graph, depth)?;
+    fn new_kind(&mut self, machine: &Machine<'_>, id: NodeId, depth: u32) -> Option<Kind> {
+        let node = machine.node(id)?;
+        let graph = self.surrounding(machine, node.graph, depth)?;
         let hash = self.hash(node, graph);
         let known = match hash {
             Some(hash) => self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice),
@@ -176,26 +177,31 @@ impl Alike {
     }
 
     /// The kind of a graph.
-    fn surrounding(&mut self, state: &State, id: GraphId, depth: u32) -> Option<u32> {
+    fn surrounding(&mut self, machine: &Machine<'_>, id: GraphId, depth: u32) -> Option<u32> {
         if let Some(known) = self.graphs.get(&id) {
             return *known;
         }
-        let graph = state.get_graph(id)?;
+        let graph = machine.state().get_graph(id)?;
         let around = match graph.parent {
-            Some(parent) if depth < DEEPEST => self.known_or_new(state, parent, depth + 1),
+            Some(parent) if depth < DEEPEST => self.known_or_new(machine, parent, depth + 1),
             Some(_) => NO_KIND,
             None => UNKNOWN,
         };
-        let found = (around != NO_KIND).then(|| {
-            let attrs = (around, self.attrs(&graph.attrs).cloned().collect());
-            let at = self.surroundings.iter().position(|known| *known == attrs).unwrap_or_else(|| {
-                self.surroundings.push(attrs);
-                self.surroundings.len() - 1
-            });
-            at as u32
-        });
+        let found = if around == NO_KIND { None } else { self.surrounding_like(around, &graph.attrs) };
         self.graphs.insert(id, found);
         found
+    }
+
+    fn surrounding_like(&mut self, around: Kind, attrs: &Attrs) -> Option<u32> {
+        let wanted = (around, self.attrs(attrs).cloned().collect());
+        if let Some(at) = self.surroundings.iter().position(|known| *known == wanted) {
+            return Some(at as u32);
+        }
+        let at = self.surroundings.len();
+        (at < MOST_SURROUNDINGS).then(|| {
+            self.surroundings.push(wanted);
+            at as u32
+        })
     }
 
     /// The attributes that matter, in the order of their keys.
@@ -307,17 +313,28 @@ impl Machine<'_> {
     /// `None`: nothing is shared there, or somebody records what is read.
     #[inline]
     fn alike_place(&mut self, local: Local, cell: u32, base: usize) -> Option<Place> {
-        let alike = self.alike.as_deref_mut().filter(|_| self.reads.is_none())?;
+        let alike = self.alike.as_deref().filter(|_| self.reads.is_none())?;
         let (node, port) = match self.stack[base + local as usize] {
             Value::Node(node) => (node, 0),
             Value::Input(Input { node, index }) => (node, 1 + 2 * u64::from(index)),
             Value::Output(Output { node, index }) => (node, 2 + 2 * u64::from(index)),
             _ => return None,
         };
-        let kind = alike.kind(&self.edit, node);
+        let kind = match alike.known(node) {
+            Some(kind) => kind,
+            None => self.find_kind(node)?,
+        };
         // 20 bits for the cell would do, 13 for the kind: the three numbers do not overlap.
         let fits = kind != NO_KIND && port < 1 << 16;
         fits.then_some(Place { node, key: u64::from(cell) << 32 | u64::from(kind) << 16 | port })
+    }
+
+    #[cold]
+    fn find_kind(&mut self, node: NodeId) -> Option<Kind> {
+        let mut alike = self.alike.take()?;
+        let kind = alike.find(self, node);
+        self.alike = Some(alike);
+        Some(kind)
     }
 
     fn keep_alike(&mut self, place: Place, value: &Value) {

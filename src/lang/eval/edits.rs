@@ -52,6 +52,15 @@ pub struct EditRecord {
     pub kind: EditKind,
 }
 
+/// The nodes around one that is gone; a node may stand there several times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Beside {
+    /// Had an edge into it.
+    pub before: Vec<NodeId>,
+    /// Had an edge from it.
+    pub after: Vec<NodeId>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum EditKind {
     Insert {
@@ -61,11 +70,12 @@ pub enum EditKind {
         name: Arc<str>,
         behind: Option<NodeId>,
     },
-    /// `name`: the node can no longer be asked for it.
+    /// `name`, `beside`: the node can no longer be asked for them.
     Delete {
         node: NodeId,
         graph: GraphId,
         name: Arc<str>,
+        beside: Arc<Beside>,
     },
     /// `before`: the producer that the input had.
     Connect {
@@ -262,6 +272,9 @@ impl Machine<'_> {
         let Some(node) = self.edit.get_node(id).cloned() else {
             return Err(Failure::mechanism("gone", "`delete` of a node that has been deleted"));
         };
+        let mut beside = Beside::default();
+        self.push_predecessors(id, &mut beside.before);
+        self.push_successors(id, &mut beside.after);
         let mut removed = vec![id];
         for &graph in node.subgraphs.iter() {
             removed.extend(self.edit.all_nodes(graph));
@@ -294,7 +307,8 @@ impl Machine<'_> {
         self.edit.remove_node(id);
         self.changed(touched);
         self.lists_changed();
-        self.record(EditKind::Delete { node: id, graph: node.graph, name: node.name.clone() });
+        let (name, beside) = (node.name.clone(), Arc::new(beside));
+        self.record(EditKind::Delete { node: id, graph: node.graph, name, beside });
         Ok(())
     }
 

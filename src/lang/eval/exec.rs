@@ -61,7 +61,7 @@ impl<'a> Machine<'a> {
     /// Builds the table of `symbols NAME` for a target graph.
     pub fn build_symbols(&mut self, symbols: Sym, target: GraphId) -> Result<Symbols, Failure> {
         let (built, ended) = self.symbols_builder(symbols, target)?;
-        ended.map(|()| built.finish(&self.edit))
+        ended.map(|()| built.finish(self.near()))
     }
 
     /// The groups of `symbols NAME` as far as they could be built, and whether that was to the end.
@@ -77,8 +77,8 @@ impl<'a> Machine<'a> {
         let Entry::Symbols { block, .. } = &*linked.entry else {
             return Ok((SymbolsBuilder::default(), Ok(())));
         };
-        let anchors = if target == GraphId::ROOT { self.anchor_count() } else { 0 };
-        let outer = self.builder.replace(SymbolsBuilder::with_capacity(anchors));
+        let nodes = if target == GraphId::ROOT { self.edit.node_slots() } else { 0 };
+        let outer = self.builder.replace(SymbolsBuilder::with_nodes(nodes));
         let result = self.run(linked.code.entry, block, &[Value::Graph(target)]);
         let built = std::mem::replace(&mut self.builder, outer).unwrap_or_default();
         Ok((built, result.map(|_| ())))

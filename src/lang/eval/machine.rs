@@ -48,9 +48,9 @@ pub struct Machine<'a> {
     pub(super) program: &'a Program,
     pub(super) host: &'a dyn Host,
     pub(super) edit: Edit,
-    dense: Option<&'a Dense>,
+    pub(super) dense: Option<&'a Dense>,
     /// Nodes about which `dense` is out of date.
-    dirty: FixedBitSet,
+    pub(super) dirty: FixedBitSet,
     /// How many readers outputs have about which `dense` is out of date, where that has been asked.
     pub(super) counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
@@ -415,11 +415,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// About how many anchors there are, for tables sized in advance.
-    pub(super) fn anchor_count(&self) -> usize {
-        self.dense.map_or(0, |dense| dense.input_count() + dense.output_count())
-    }
-
     pub(super) fn has_node(&self, node: NodeId) -> bool {
         self.node(node).is_some()
     }
@@ -461,6 +456,14 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// All nodes of a graph, each followed by those of its subgraphs, in list order.
+    pub fn all_nodes(&self, graph: GraphId) -> Vec<NodeId> {
+        match self.dense {
+            Some(dense) if graph == GraphId::ROOT && self.lists_clean => dense.order().to_vec(),
+            _ => self.near().all_nodes(graph),
+        }
+    }
+
     /// The nodes of a graph, or all nodes with those of subgraphs, as one shared list.
     pub(super) fn node_list(&mut self, graph: GraphId, all: bool) -> Option<Arc<List>> {
         self.see_everything();
@@ -470,8 +473,8 @@ impl<'a> Machine<'a> {
         self.edit.get_graph(graph)?;
         let nodes: Arc<[NodeId]> = match self.dense {
             Some(dense) if all && graph == GraphId::ROOT && self.lists_clean => dense.order().into(),
-            _ if all => self.edit.all_nodes(graph).into(),
-            _ => self.edit.list(graph).collect(),
+            _ if all => self.near().all_nodes(graph).into(),
+            _ => self.near().nodes(graph).collect(),
         };
         self.spend(nodes.len() as u64);
         let list = Arc::new(List::new(super::Items::Nodes(nodes)));

@@ -46,7 +46,7 @@ mod watch;
 mod tests;
 
 pub use chains::{ChainEnd, Kept};
-pub use edits::{EditKind, EditRecord, Subject};
+pub use edits::{Beside, EditKind, EditRecord, Subject};
 pub use exec::{Isolated, Report};
 pub use host::{Cause, Failure, Host, HostMark, Marks, NoHost};
 pub use machine::Machine;

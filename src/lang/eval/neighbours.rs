@@ -1,28 +1,21 @@
-//! Neighbours of nodes in the state as edited so far, read from the flat view where that is still true.
+//! Neighbours of nodes in the state as edited so far.
 
 use super::Machine;
-use crate::graph::NodeId;
+use crate::graph::{Near, NodeId};
 
 impl Machine<'_> {
+    /// The state as edited so far, for many questions about neighbours.
+    pub fn near(&self) -> Near<'_> {
+        Near::new(self.state(), self.dense.map(|dense| (dense, &self.dirty)))
+    }
+
     /// Adds the nodes with an edge out of `node`: data, then control. A node may come several times.
     pub fn push_successors(&self, node: NodeId, out: &mut Vec<NodeId>) {
-        if let Some(dense) = self.clean(node) {
-            out.extend(dense.successors(node));
-            return;
-        }
-        let outputs = self.edit.get_node(node).map_or(0, |found| found.outputs.len() as u32);
-        let data = (0..outputs).flat_map(|index| self.edit.consumers(node.output(index)));
-        out.extend(data.map(|to| to.node).chain(self.edit.control_out(node)));
+        self.near().successors(node, |to| out.push(to));
     }
 
     /// Adds the nodes with an edge into `node`, likewise.
     pub fn push_predecessors(&self, node: NodeId, out: &mut Vec<NodeId>) {
-        if let Some(dense) = self.clean(node) {
-            out.extend(dense.predecessors(node));
-            return;
-        }
-        let inputs = self.edit.get_node(node).map_or(0, |found| found.inputs.len() as u32);
-        let data = (0..inputs).filter_map(|index| self.edit.producer(node.input(index)));
-        out.extend(data.map(|from| from.node).chain(self.edit.control_in(node)));
+        self.near().predecessors(node, |from| out.push(from));
     }
 }

@@ -5,7 +5,7 @@
 use crate::graph::Sym;
 
 pub use super::ast_statement::{Block, Statement, StatementKind};
-pub use super::ast_test::{AnchorName, Expect, ExpectKind, Raw, Test};
+pub use super::ast_test::{AnchorName, Expect, ExpectKind, ExpectedAmount, Raw, Test};
 
 /// Bytes `start..end`, from the start of the item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

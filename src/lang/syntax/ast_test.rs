@@ -36,16 +36,52 @@ pub struct AnchorName {
     pub span: Span,
 }
 
+/// A sum, and how many values are not known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExpectedAmount {
+    pub sum: i64,
+    pub unknown: i64,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpectKind {
     Nothing,
-    Insert { position: Position, anchors: Vec<AnchorName>, by: Option<Name>, named: Option<String> },
-    Edge { present: bool, from: AnchorName, to: AnchorName },
-    Control { present: bool, from: String, to: String },
+    Insert {
+        position: Position,
+        anchors: Vec<AnchorName>,
+        by: Option<Name>,
+        named: Option<String>,
+    },
+    Edge {
+        present: bool,
+        from: AnchorName,
+        to: AnchorName,
+    },
+    Control {
+        present: bool,
+        from: String,
+        to: String,
+    },
     Error(String),
-    Warn { present: bool, code: Name },
-    Kept { node: String, step: Option<Name> },
-    Done { node: String },
+    /// With a part of the message.
+    Warn {
+        present: bool,
+        code: Name,
+        part: Option<String>,
+    },
+    Kept {
+        node: String,
+        step: Option<Name>,
+    },
+    Done {
+        node: String,
+    },
+    /// What is measured before the run, if that matters, and after it.
+    Measure {
+        name: Name,
+        before: Option<ExpectedAmount>,
+        after: ExpectedAmount,
+    },
     Graph(Raw),
     That(Expr),
 }

@@ -22,8 +22,9 @@ pub const STATEMENTS: [&str; 26] = [
 
 const CLAUSES: [&str; 6] = ["when", "isolate", "because", "help", "level", "doc"];
 
-const EXPECTATIONS: [&str; 11] =
-    ["nothing", "insert", "edge", "control", "no", "error", "warn", "kept", "done", "graph", "that"];
+const EXPECTATIONS: [&str; 12] = [
+    "nothing", "insert", "edge", "control", "no", "error", "warn", "kept", "done", "measure", "graph", "that",
+];
 
 /// Where parsing got stuck: the words around, and what would have been right.
 struct Stuck<'a> {
@@ -43,6 +44,8 @@ struct Wants {
     nouns: Vec<&'static str>,
     /// An expression is complete here and could go on.
     operator: bool,
+    /// A `where` could stand here.
+    filter: bool,
     expression: bool,
     name: bool,
 }
@@ -147,6 +150,10 @@ fn braces(text: &str, brace: char) -> usize {
     text.matches(brace).count()
 }
 
+fn is_index(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn is_name(word: &str) -> bool {
     word.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
         && !RESERVED.contains(&word)
@@ -175,9 +182,15 @@ fn general(text: &str, stuck: &Stuck) -> Diagnostic {
     };
     let place = if found_kind.is_some() { *at } else { last_character(text, at.end) };
     let mut diagnostic = Diagnostic::error("syntax::expected", place, message);
-    let near = || did_you_mean(found, wants.keywords.iter().copied()).filter(|near| near != found);
-    if let (Some(TokenKind::Word), Some(near)) = (found_kind, near()) {
-        diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+    let help = match found_kind {
+        Some(TokenKind::Word) => wants.instead(found, before),
+        Some(TokenKind::Text { .. }) if wants.name && !wants.expression => {
+            Some("write the name without quotes".to_owned())
+        }
+        _ => None,
+    };
+    if let Some(help) = help {
+        diagnostic = diagnostic.help(help);
     }
     diagnostic
 }
@@ -199,6 +212,23 @@ fn one_of(words: &[String]) -> String {
 }
 
 impl Wants {
+    /// What could have been meant by a word that cannot stand here.
+    fn instead(&self, found: &str, before: &str) -> Option<String> {
+        // An anchor is told as `n:in0` where no place says which side is meant.
+        let index = found.strip_prefix("in").or(found.strip_prefix("out"));
+        if let Some(index) =
+            index.filter(|index| before == ":" && self.nouns.contains(&"an integer") && is_index(index))
+        {
+            return Some(format!("did you mean `{index}`? the side follows from the place"));
+        }
+        let near = match found {
+            "where" if self.keywords.contains(&"when") => Some("when"),
+            "when" if self.filter && !self.keywords.contains(&"when") => Some("where"),
+            _ => did_you_mean(found, self.keywords.iter().copied()).filter(|near| *near != found),
+        };
+        near.map(|near| format!("did you mean `{near}`?"))
+    }
+
     /// What to show, the most telling first.
     fn list(&self, before: &str) -> Vec<String> {
         let mut list = Vec::new();
@@ -219,6 +249,9 @@ impl Wants {
         let hidden = |keyword: &&'static str| {
             grouped.iter().any(|(noun, words)| self.nouns.contains(noun) && words.contains(keyword))
         };
+        if self.filter && self.keywords.contains(&"otherwise") {
+            list.push("`where`".to_owned());
+        }
         list.extend(self.keywords.iter().filter(|k| !hidden(k)).map(|keyword| format!("`{keyword}`")));
         list.extend(self.marks.iter().map(|mark| format!("`{mark}`")));
         if self.operator && list.is_empty() {
@@ -277,8 +310,8 @@ impl Wants {
             | Rule::dot
             | Rule::args
             | Rule::index
-            | Rule::kw_is
-            | Rule::kw_where => self.operator = true,
+            | Rule::kw_is => self.operator = true,
+            Rule::kw_where => (self.operator, self.filter) = (true, true),
             Rule::attr_access | Rule::has_access | Rule::note_access => self.name = true,
             Rule::kw_has | Rule::kw_has_attr | Rule::kw_ask_note => self.name = true,
             Rule::name | Rule::member | Rule::dotted | Rule::case_name => self.name = true,

@@ -4,9 +4,9 @@
 //! finds them with [`super::comments`].
 
 use super::ast::{
-    AttrPlace, AttrType, AttributeRule, Block, Checker, CheckerAction, CheckerForm, Expect, ExpectKind, Expr,
-    Item, ItemData, Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole, Position, Raw, Role,
-    SetTerm, Side, Statement, StatementKind, Subject, Test, Text,
+    AttrPlace, AttrType, AttributeRule, Block, Checker, CheckerAction, CheckerForm, Expr, Item, ItemData,
+    Kind, MatrixResult, Modifier, Name, OptionType, Param, PipelineRole, Position, Role, SetTerm, Side,
+    Statement, StatementKind, Subject, Text,
 };
 use super::print_expr::{full, names, simple, string, text, tight, ty};
 
@@ -409,77 +409,9 @@ impl Printer {
         self.statements(body);
         self.indent -= 1;
     }
-
-    fn test(&mut self, head: &str, test: &Test) {
-        let passes =
-            if test.passes.is_empty() { String::new() } else { format!(" for {}", names(&test.passes)) };
-        self.braces(&format!("{head}{passes}"), |printer| {
-            for (name, value) in &test.options {
-                printer.line(&format!("option {} = {}", name.text, full(value)));
-            }
-            if let Some(on) = test.on {
-                printer.line(&format!("on {}", node(on.text.as_str())));
-            }
-            if test.twice {
-                printer.line("twice");
-            }
-            if let Some(graph) = &test.graph {
-                printer.line(&raw("graph", graph));
-            }
-            for expect in &test.expects {
-                printer.line(&format!("expect {}", expectation(expect)));
-            }
-        });
-    }
 }
 
-fn expectation(expect: &Expect) -> String {
-    let anchor = |anchor: &super::ast::AnchorName| format!("{}:{}", node(&anchor.node), anchor.index);
-    let no = |present: &bool| if *present { "" } else { "no " };
-    match &expect.kind {
-        ExpectKind::Nothing => "nothing".to_owned(),
-        ExpectKind::Insert { position, anchors, by, named } => {
-            let listed: Vec<String> = anchors.iter().map(anchor).collect();
-            let listed = if listed.len() == 1 { listed.concat() } else { format!("[{}]", listed.join(", ")) };
-            let by = by.map(|by| format!(" by {}", by.text)).unwrap_or_default();
-            let named = named.as_ref().map(|named| format!(" named {}", string(named))).unwrap_or_default();
-            format!("insert {} {listed}{by}{named}", position_word(*position))
-        }
-        ExpectKind::Edge { present, from, to } => {
-            format!("{}edge {} -> {}", no(present), anchor(from), anchor(to))
-        }
-        ExpectKind::Control { present, from, to } => {
-            format!("{}control {} => {}", no(present), node(from), node(to))
-        }
-        ExpectKind::Error(message) => format!("error {}", string(message)),
-        ExpectKind::Warn { present, code } => {
-            format!("{}warn {}", if *present { "" } else { "no " }, code.text)
-        }
-        ExpectKind::Kept { node: name, step } => {
-            format!(
-                "kept {}{}",
-                node(name),
-                step.map(|step| format!(" by {}", step.text)).unwrap_or_default()
-            )
-        }
-        ExpectKind::Done { node: name } => format!("done {}", node(name)),
-        ExpectKind::Graph(graph) => raw("graph", graph),
-        ExpectKind::That(condition) => format!("that {}", full(condition)),
-    }
-}
-
-fn raw(head: &str, raw: &Raw) -> String {
-    format!("{head} {{{}}}", raw.text)
-}
-
-/// A node's name, in quotes unless it is a word.
-fn node(name: &str) -> String {
-    let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
-    if is_word { name.to_owned() } else { string(name) }
-}
-
-fn position_word(position: Position) -> &'static str {
+pub(super) fn position_word(position: Position) -> &'static str {
     match position {
         Position::Before => "before",
         Position::After => "after",

@@ -1,6 +1,6 @@
 //! Tests: what to run, the graph to run it on, and what to expect.
 
-use super::ast::{AnchorName, Expect, ExpectKind, Raw, Test};
+use super::ast::{AnchorName, Expect, ExpectKind, ExpectedAmount, Raw, Test};
 use super::build::{Builder, Rule, Tree, child, children, has};
 use super::statements::position_of;
 use crate::graph::Sym;
@@ -58,6 +58,7 @@ impl Builder {
                 ExpectKind::Kept { node: self.node(&inner)?, step }
             }
             Rule::expect_done => ExpectKind::Done { node: self.node(&inner)? },
+            Rule::expect_measure => self.expect_measure(&inner)?,
             Rule::expect_graph => ExpectKind::Graph(self.raw(&inner)?),
             Rule::expect_that => ExpectKind::That(self.expr_in(&inner, Rule::expr)?),
             _ => return None,
@@ -76,10 +77,24 @@ impl Builder {
         Some(ExpectKind::Insert { position, anchors, by, named })
     }
 
+    fn expect_measure(&mut self, tree: &Tree) -> Option<ExpectKind> {
+        let mut amounts = Vec::new();
+        for amount in children(tree, Rule::amount) {
+            let unknown = child(&amount, Rule::unknown).and_then(|unknown| child(&unknown, Rule::int));
+            amounts.push(ExpectedAmount {
+                sum: self.integer(&child(&amount, Rule::int)?, false),
+                unknown: unknown.map_or(0, |unknown| self.integer(&unknown, false)),
+            });
+        }
+        let after = amounts.pop()?;
+        Some(ExpectKind::Measure { name: self.name_in(tree, Rule::name)?, before: amounts.pop(), after })
+    }
+
     /// What may be expected to be absent as well.
     fn presence(&mut self, tree: &Tree, present: bool) -> Option<ExpectKind> {
         if tree.as_rule() == Rule::expect_warn {
-            return Some(ExpectKind::Warn { present, code: self.name_in(tree, Rule::name)? });
+            let part = child(tree, Rule::string).map(|part| self.string(&part));
+            return Some(ExpectKind::Warn { present, code: self.name_in(tree, Rule::name)?, part });
         }
         if tree.as_rule() == Rule::expect_edge {
             let [from, to] = <[AnchorName; 2]>::try_from(self.anchors(tree)?).ok()?;

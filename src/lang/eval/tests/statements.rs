@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::build::*;
 use crate::graph::{Anchor, AttrValue, GraphId, NodeId, Snapshot, Sym, Symbols};
-use crate::lang::eval::{Cause, ChainEnd, EditKind, Failure, Host, Machine, NoHost, Value, reaches};
+use crate::lang::eval::{Beside, Cause, ChainEnd, EditKind, Failure, Host, Machine, NoHost, Value, reaches};
 use crate::lang::facts::Fact;
 use crate::lang::hir::*;
 use crate::lang::syntax::ast::{AttrType, Kind, Refusal};
@@ -238,7 +238,8 @@ fn edges_and_their_refusals() {
     assert!(result.is_ok() && edits.is_empty());
     let (result, edits) = edit(|x| Statement::Delete(node(x, "b")));
     result.unwrap();
-    assert_eq!(edits, [EditKind::Delete { node: b, graph: GraphId::ROOT, name: "b".into() }]);
+    let beside = Arc::new(Beside { before: vec![a], after: Vec::new() });
+    assert_eq!(edits, [EditKind::Delete { node: b, graph: GraphId::ROOT, name: "b".into(), beside }]);
     assert_eq!(d, NodeId(3));
 }
 
