@@ -41,9 +41,10 @@ fn timed(work: impl FnOnce()) -> Duration {
     }
 }
 
+type Make = fn(usize) -> Snapshot;
+
 fn main() {
-    let shapes: [(&str, fn(usize) -> Snapshot); 2] =
-        [("mixed", generate::mixed), ("accesses", generate::accesses)];
+    let shapes: [(&str, Make); 2] = [("mixed", generate::mixed), ("accesses", generate::accesses)];
     for (name, make) in shapes {
         let graph = make(NODES);
         let cold = (0..3)

@@ -34,7 +34,12 @@ pub const EDITS: &[RuleEdit] = &[
         from: "when is_static(target.root) and fixed.node.type not in VARIABLE_LIKE",
         to: "when fixed.node.type in VARIABLE_LIKE",
     },
-    RuleEdit { what: "a pair", file: LAYOUT, from: "never REFERENCE_OUTPUT with any\n", to: "" },
+    RuleEdit {
+        what: "a pair",
+        file: LAYOUT,
+        from: "always IMMUTABLE_ADDRESS_OUTPUT with CONTINUOUS_INPUT\n  because \"a constant or variable cannot move into a block\"\n",
+        to: "",
+    },
     RuleEdit {
         what: "a condition of an attribute",
         file: LAYOUT,
@@ -50,8 +55,8 @@ pub const EDITS: &[RuleEdit] = &[
     RuleEdit {
         what: "a condition of the read/write pass",
         file: READWRITE,
-        from: "fn takes_part(n: Node) -> Bool =\n  not in_loop_body(n) and",
-        to: "fn takes_part(n: Node) -> Bool =\n  n.inputs.count != 1 and not in_loop_body(n) and",
+        from: "fn takes_part(n: Node) -> Bool = not in_loop_body(n) and",
+        to: "fn takes_part(n: Node) -> Bool = n.inputs.count != 1 and not in_loop_body(n) and",
     },
     RuleEdit {
         what: "a condition of an early pass",

@@ -32,6 +32,8 @@ struct File {
     on_disk: bool,
     /// Added to the rule set, and no part of it.
     overlay: bool,
+    /// A file of the rule set that one of its name stands for.
+    replaced: bool,
 }
 
 pub fn lint(args: &LintArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
@@ -103,24 +105,25 @@ fn files(args: &LintArgs) -> Result<Vec<File>, Stop> {
         for path in paths {
             for (shown, text, _) in read(&path, true)? {
                 let settings = settings(&path)?;
-                files.push(File { shown, text, settings, wanted: true, on_disk: true, overlay: true });
+                let (wanted, on_disk, overlay) = (true, true, true);
+                files.push(File { shown, text, settings, wanted, on_disk, overlay, replaced: false });
             }
         }
     }
     let wanted = files.is_empty();
+    let mut replaced = Vec::new();
     for (shown, text, overlay) in rules.files {
         let on_disk = overlay || !shipped;
         // A file that is linted stands for the one of its name in the rule set.
         let name = |shown: &str| Path::new(shown).file_name().map(ToOwned::to_owned);
         let mut named =
             files.iter_mut().filter(|file| file.wanted && !wanted && name(&file.shown) == name(&shown));
-        if let Some(file) = named.next() {
-            file.overlay = overlay;
-            continue;
-        }
+        let stands_for = named.next().map(|file| file.overlay = overlay).is_some();
         let settings = if on_disk { settings(Path::new(&shown))? } else { Settings::default() };
-        files.push(File { shown, text, settings, wanted, on_disk, overlay });
+        let file = File { shown, text, settings, wanted, on_disk, overlay, replaced: stands_for };
+        if stands_for { replaced.push(file) } else { files.push(file) }
     }
+    files.extend(replaced);
     Ok(files)
 }
 
@@ -168,38 +171,44 @@ fn syntax_errors(files: &[File]) -> Vec<Complaint> {
     complaints
 }
 
-/// What is wrong with the files that are linted. They may be overlays that know of each other, overlays that do not, or a rule
-/// set of their own: of each file it is told what is wrong with it in the reading that suits it best.
+/// What is wrong with the files that are linted. They may be overlays that know of each other or do not, a rule set of their own,
+/// or one each: of a file it is told what is wrong with it in the reading that suits it best.
 fn errors_of_rules(files: &[File], connect: &Connect) -> Vec<Complaint> {
-    let errors = |taken: &mut dyn Iterator<Item = &File>, as_overlay: bool| {
-        let files = taken.map(|file| (file.shown.clone(), file.text.clone(), file.overlay && as_overlay));
-        Loaded::errors(RuleSources { files: files.collect() }, connect)
+    let errors = |is_taken: &dyn Fn(&File) -> bool, is_overlay: &dyn Fn(&File) -> bool| {
+        let taken = files.iter().filter(|file| is_taken(file));
+        let taken = taken.map(|file| (file.shown.clone(), file.text.clone(), is_overlay(file)));
+        Loaded::errors(RuleSources { files: taken.collect() }, connect)
     };
-    let of_file = |errors: &[(String, Complaint)], file: &File| -> Vec<Complaint> {
-        errors.iter().filter(|(path, _)| *path == file.shown).map(|(_, told)| told.clone()).collect()
+    let together = errors(&|file| !file.replaced, &|file| file.overlay);
+    let of_file = |errors: Vec<(String, Complaint)>, file: &File| -> Vec<Complaint> {
+        errors.into_iter().filter(|(path, _)| *path == file.shown).map(|(_, told)| told).collect()
     };
-    let together = errors(&mut files.iter(), true);
-    if together.is_empty() {
-        return Vec::new();
-    }
-    let own = errors(&mut files.iter().filter(|file| file.wanted), false);
     let mut told = Vec::new();
     for file in files.iter().filter(|file| file.wanted) {
-        let first = of_file(&together, file);
+        let first = of_file(together.clone(), file);
         if first.is_empty() {
             continue;
         }
-        let alone = |other: &&File| !other.wanted || !other.overlay || other.shown == file.shown;
-        let readings =
-            [first, of_file(&own, file), of_file(&errors(&mut files.iter().filter(alone), true), file)];
+        let this = |other: &File| std::ptr::eq(other, file);
+        let readings = [
+            first,
+            of_file(
+                errors(&|other| !other.wanted || this(other), &|other| other.overlay || this(other)),
+                file,
+            ),
+            of_file(errors(&|other| other.wanted, &|_| false), file),
+            of_file(errors(&this, &|_| false), file),
+        ];
         told.extend(readings.into_iter().min_by_key(Vec::len).unwrap_or_default());
     }
     told
 }
 
 fn run(files: &[File]) -> Vec<Finding> {
+    // Those that are replaced are the last, so the numbers of the others are theirs here, too.
     let sources: Vec<lints::Source> = files
         .iter()
+        .filter(|file| !file.replaced)
         .map(|file| lints::Source { text: &file.text, settings: &file.settings, wanted: file.wanted })
         .collect();
     findings(&sources)

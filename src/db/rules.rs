@@ -18,7 +18,8 @@ use crate::lang::diagnostic::{Diagnostic, Place, did_you_mean};
 use crate::lang::eval::Program;
 use crate::lang::hir::{Entry, Lowered, OptionValue, Text};
 use crate::lang::syntax::ast::{self, Kind, OptionType, Span};
-use crate::lang::syntax::{ParsedFile, declares, parse_file_with, parse_item};
+use crate::lang::syntax::scan::{TokenKind, tokens};
+use crate::lang::syntax::{ParsedFile, parse_file_with, parse_item};
 
 /// An item by file and number.
 #[salsa::interned(debug)]
@@ -391,11 +392,19 @@ fn item_complaints<'db>(db: &'db dyn Db, id: ItemId<'db>) -> Vec<Diagnostic> {
         .unwrap_or_default()
 }
 
-/// What an item was to declare that cannot be read.
+/// What an item was to declare that cannot be read: its name, and what else stands in an item that declares more than one.
 #[salsa::tracked(returns(ref))]
 fn lost<'db>(db: &'db dyn Db, id: ItemId<'db>) -> Vec<Sym> {
     let lost = parsed(db, id.file(db)).items.get(id.index(db) as usize).filter(|item| item.item.is_none());
-    lost.map(|item| declares(&item.source.text)).unwrap_or_default()
+    let Some((item, (kind, name))) = lost.and_then(|item| Some((item, item.declares()?))) else {
+        return Vec::new();
+    };
+    if !matches!(kind, Kind::Set | Kind::Table | Kind::Enum | Kind::Option | Kind::Matrix) {
+        return vec![name.text];
+    }
+    let tokens = tokens(&item.source.text);
+    let words = tokens.iter().filter(|token| token.kind == TokenKind::Word);
+    std::iter::once(name.text).chain(words.map(|word| Sym::new(word.text(&item.source.text)))).collect()
 }
 
 /// The word that a complaint about a name is about.

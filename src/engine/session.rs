@@ -427,7 +427,11 @@ impl Session {
             each(step, run);
             counters = result.counters.clone();
             if result.after != *at.snapshot(&self.db) {
-                at = At::new(&self.db, self.settled(step, &result.after));
+                // Who counts what is reached wants nothing to be remembered of other runs.
+                let is_counting = self.db.tally().is_some();
+                let after =
+                    if is_counting { result.after.clone() } else { self.settled(step, &result.after) };
+                at = At::new(&self.db, after);
             }
             if result.failure.is_some() {
                 number = step.resume.unwrap_or(steps.len());

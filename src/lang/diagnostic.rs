@@ -97,6 +97,26 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
         .map(|(_, candidate)| candidate)
 }
 
+/// The candidate that a word is but for a slip of the hand: one letter, two in a long word; none for a short one, which may be
+/// what it says.
+pub fn nearly<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let slips = match word.chars().count() {
+        0..=3 => return None,
+        4..=7 => 1,
+        _ => 2,
+    };
+    if word.len() > LONGEST {
+        return None;
+    }
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= 4 * slips)
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(d, _)| *d <= slips)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
 /// Edits (insert, delete, replace, swap of neighbours) between two words, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().flat_map(char::to_lowercase).collect();
@@ -127,6 +147,10 @@ mod tests {
         assert_eq!(did_you_mean("unbrokn_entry", words), Some("unbroken_entry"));
         assert_eq!(did_you_mean("Daat", words), Some("Data"));
         assert_eq!(did_you_mean("Relu", words), None);
+        assert_eq!(nearly("unbrokn_enrty", words), Some("unbroken_entry"));
+        assert_eq!(nearly("unbroken_try", words), Some("unbroken_entry"));
+        assert_eq!(nearly("unbrokn_try", words), None);
+        assert_eq!(nearly("Dat", words), None);
         assert_eq!(did_you_mean("it", ["If"]), None);
         assert_eq!(did_you_mean("if", ["If"]), Some("If"));
         assert_eq!(did_you_mean("W2", ["W1"]), Some("W1"));

@@ -144,14 +144,6 @@ fn mend(server: &Server, key: &str, target: &Target<'_>, told: &Diagnostic) -> V
         let edits = vec![TextEdit { range: target.lines.range(place), new_text }];
         found.push(target.action(title, CodeActionKind::QUICKFIX, edits, vec![told.clone()]));
     };
-    if let Some(lint) = code.strip_prefix("lint::") {
-        // Documentation has to touch its item, so the comment stands above it.
-        if let Some(item) = item(server, key, place.start) {
-            let comment = format!("// lint: allow {lint} because \n");
-            offer(format!("allow `{lint}` here"), item.start..item.start, comment);
-        }
-        return found;
-    }
     let quoted = |before: &str| {
         let (_, behind) = told.message.split_once(before)?;
         behind.split_once('`').map(|(name, _)| name)
@@ -159,6 +151,14 @@ fn mend(server: &Server, key: &str, target: &Target<'_>, told: &Diagnostic) -> V
     let is_word = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
     if let Some(near) = quoted("did you mean `").or(quoted("it is an alias of `")).filter(|_| is_word) {
         offer(format!("change to `{near}`"), place.clone(), near.to_owned());
+    }
+    if let Some(lint) = code.strip_prefix("lint::") {
+        // Documentation has to touch its item, so the comment stands above it.
+        if let Some(item) = item(server, key, place.start) {
+            let comment = format!("// lint: allow {lint} because \n");
+            offer(format!("allow `{lint}` here"), item.start..item.start, comment);
+        }
+        return found;
     }
     if let Some(default) = quoted("write `x ?? ") {
         offer(format!("add `?? {default}`"), place.clone(), format!("({word} ?? {default})"));

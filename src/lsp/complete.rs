@@ -14,6 +14,7 @@ use lsp_types::{
     Documentation, TextEdit,
 };
 
+use super::before::Before;
 use super::index::{all_items, at};
 use super::place::Lines;
 use super::server::Server;
@@ -70,7 +71,7 @@ const TEST_LINES: &[&str] = &["expect", "graph", "option", "on", "twice"];
 const EXPECTED: &[&str] = &[
     "nothing", "insert", "edge", "no", "control", "error", "warn", "kept", "done", "measure", "graph", "that",
 ];
-/// Words that a statement or an expression may begin with.
+/// Words that a statement or an expression may begin with, or go on with.
 const VALUE_WORDS: &[&str] = &[
     "all",
     "any",
@@ -109,49 +110,21 @@ const VALUE_WORDS: &[&str] = &[
     "stop",
     "require",
     "use",
+    "because",
+    "help",
 ];
-
-/// The words before a place.
-struct Before<'t> {
-    text: &'t str,
-    tokens: Vec<Token>,
-}
-
-impl<'t> Before<'t> {
-    /// The `n`th word before the place, 0 being the last.
-    fn back(&self, n: usize) -> &'t str {
-        let at = self.tokens.len().checked_sub(n + 1);
-        at.and_then(|at| self.tokens.get(at)).map_or("", |token| token.text(self.text))
-    }
-
-    fn has(&self, word: &str) -> bool {
-        self.tokens.iter().any(|token| token.text(self.text) == word)
-    }
-
-    /// The words before each brace that is open here.
-    fn open_braces(&self) -> Vec<&'t str> {
-        let mut open = Vec::new();
-        for (at, token) in self.tokens.iter().enumerate() {
-            match token.text(self.text) {
-                "{" => open.push(
-                    at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or("", |t| t.text(self.text)),
-                ),
-                "}" => {
-                    open.pop();
-                }
-                _ => {}
-            }
-        }
-        open
-    }
-}
 
 /// What the words of an item before a place call for. `kind`: of the item.
 fn wanted(kind: Option<Kind>, before: &Before<'_>) -> Wanted {
     let (last, second) = (before.back(0), before.back(1));
     let open = before.open_braces();
     if open.contains(&"graph") && kind == Some(Kind::Test) {
-        return if last == ":" { Wanted::Operators } else { Wanted::Nothing };
+        return match (before.in_attributes(), last) {
+            (true, "=" | ":") => Wanted::Nothing,
+            (true, _) => Wanted::Entries(&[Kind::Attr]),
+            (false, ":") => Wanted::Operators,
+            (false, _) => Wanted::Nothing,
+        };
     }
     match (second, last) {
         ("attr" | "has_attr", "(") => return Wanted::Entries(&[Kind::Attr]),
@@ -570,6 +543,12 @@ mod tests {
         assert_eq!(want("set S = "), Wanted::Entries(&[Kind::Set]));
         assert_eq!(want("pipeline p = a, "), Wanted::Entries(RUNNABLE));
         assert_eq!(want("test \"t\" for p {\n graph { a: "), Wanted::Operators);
+        let graph = |text: &str| want(&format!("test \"t\" for p {{\n graph {{ {text}"));
+        assert_eq!(graph("a: Relu { "), Wanted::Entries(&[Kind::Attr]));
+        assert_eq!(graph("a: Relu { x = 1, "), Wanted::Entries(&[Kind::Attr]));
+        assert_eq!(graph("a: Relu { x = "), Wanted::Nothing);
+        assert_eq!(graph("a: Relu { x = 1 }\n b: "), Wanted::Operators);
+        assert_eq!(graph("w: While { subgraph body { a: "), Wanted::Operators);
         assert_eq!(want("test \"t\" for p {\n expect "), Wanted::Words(EXPECTED));
         assert_eq!(want("fn "), Wanted::Nothing);
     }

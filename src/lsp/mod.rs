@@ -10,6 +10,7 @@
 //! [`actions`] and [`hints`]; [`work`] lints and counts behind the editor's back.
 
 mod actions;
+mod before;
 mod complete;
 mod files;
 mod hints;

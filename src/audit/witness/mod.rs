@@ -139,7 +139,7 @@ impl<'a> Pair<'a> {
         let spots =
             |session: &Session| session.database().tally().map(|tally| tally.take()).unwrap_or_default();
         // What was reached while a witness was made small is no news.
-        (spots(&self.old), spots(&self.new));
+        [&self.old, &self.new].into_iter().for_each(|session| drop(spots(session)));
         let Some(old) = run(&self.old, trial) else { return (None, Vec::new()) };
         let mut seen = spots(&self.old);
         let old = observe(&old);

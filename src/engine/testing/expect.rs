@@ -140,7 +140,7 @@ impl Judge<'_> {
         for (at, insertion) in wanted.iter().enumerate() {
             let error = Diagnostic::error("test::insert", insertion.span, "another insertion was expected");
             let Some(inserted) = self.seen.inserted.get(at) else {
-                let message = format!("{} insertions were expected, there are {at}", wanted.len());
+                let message = counted(wanted.len(), at);
                 let error = Diagnostic::error("test::insert", insertion.span, message);
                 return Some(self.bench.place(error.label("this one is missing").help(all())));
             };
@@ -161,8 +161,7 @@ impl Judge<'_> {
             return Some(self.bench.place(error.label(seen).help(all())));
         }
         let extra = self.seen.inserted.get(wanted.len())?;
-        let message =
-            format!("{} insertions were expected, there are {}", wanted.len(), self.seen.inserted.len());
+        let message = counted(wanted.len(), self.seen.inserted.len());
         let error = Diagnostic::error("test::insert", last, message);
         Some(self.bench.place(error.label(format!("then there is {}", extra.words(after))).help(all())))
     }
@@ -391,4 +390,10 @@ fn edit_words(edit: &EditEntry) -> Option<String> {
         EditEntryKind::Set { node, what, value } => format!("`{node}.{what} = {value}`"),
     };
     Some(format!("{words} by {}", edit.rule))
+}
+
+/// How many insertions were expected, and how many there are.
+fn counted(wanted: usize, seen: usize) -> String {
+    let were = if wanted == 1 { "insertion was" } else { "insertions were" };
+    format!("{wanted} {were} expected, there {} {seen}", if seen == 1 { "is" } else { "are" })
 }

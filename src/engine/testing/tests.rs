@@ -124,6 +124,7 @@ fn insertions_in_order_by_anchors_maker_and_name() {
     assert!(missing.contains("3 insertions were expected, there are 2"), "{missing}");
     let extra = run("expect insert before b:0");
     assert!(extra.contains("then there is `copy_1: Copy(a:0)` before `b:1`"), "{extra}");
+    assert!(extra.contains("1 insertion was expected, there are 2"), "{extra}");
     let by = run("expect insert before b:0 by tidy\nexpect insert before b:1");
     assert!(by.contains("`copy_0` is not by `tidy`"), "{by}");
     let named = run("expect insert before b:0 named \"x\"\nexpect insert before b:1");

@@ -6,9 +6,11 @@ use similar::TextDiff;
 
 use super::names::{Names, count_words};
 use super::{
-    DEPRECATED_NAME, Edit, Found, LintItem, MISSING_BECAUSE, SIMILAR_CHECKERS, UNTESTED, UNUSED_VARIANT,
+    DEPRECATED_NAME, Edit, Found, LintItem, MISSING_BECAUSE, MISSPELT_ATTRIBUTE, SIMILAR_CHECKERS, UNTESTED,
+    UNUSED_VARIANT,
 };
 use crate::graph::Sym;
+use crate::lang::diagnostic::nearly;
 use crate::lang::syntax::ast::{
     Block, Checker, CheckerAction, CheckerForm, ItemData, Kind, Modifier, StatementKind,
 };
@@ -79,8 +81,15 @@ fn older_names(tree: &Tree, item: &LintItem, names: &Names, found: &mut Vec<Foun
             let start = tree.as_span().start();
             let text = tree.as_str();
             let tokens = scan::tokens(text);
-            for pair in tokens.windows(2).filter(|pair| pair[1].text(text) == "=") {
-                older(pair[0].text(text), start + pair[0].span.start as usize, item, names, found);
+            // A field of a node or a tensor has an `@`, and is no attribute.
+            let mut before = "";
+            for pair in tokens.windows(2) {
+                let (name, at) = (pair[0].text(text), start + pair[0].span.start as usize);
+                if pair[1].text(text) == "=" && before != "@" {
+                    older(name, at, item, names, found);
+                    misspelt(name, at, item, names, found);
+                }
+                before = name;
             }
         }
         _ => {
@@ -97,6 +106,17 @@ fn older(name: &str, start: usize, item: &LintItem, names: &Names, found: &mut V
     let edit = Edit { span: item.place(span), text: (*now).to_owned() };
     let message = format!("`{name}` is an older name of `{now}`");
     found.push(item.found(&DEPRECATED_NAME, span, message).fix(format!("write `{now}`"), vec![edit]));
+}
+
+/// An attribute that no rule asks for is no mistake of a graph, but one that nearly is asked for hardly means to be another.
+fn misspelt(name: &str, start: usize, item: &LintItem, names: &Names, found: &mut Vec<Found>) {
+    if names.attrs.contains(name) || names.aliases.contains_key(name) {
+        return;
+    }
+    let Some(near) = nearly(name, names.attrs.iter().copied()) else { return };
+    let span = scan::span(start, start + name.len());
+    let message = format!("no rule declares the attribute `{name}`, so none can ask for it");
+    found.push(item.found(&MISSPELT_ATTRIBUTE, span, message).help(format!("did you mean `{near}`?")));
 }
 
 // ---- Variants that nothing names ----

@@ -15,13 +15,16 @@ pub struct Names {
     enums: BTreeMap<&'static str, Vec<&'static str>>,
     /// Older spellings of attributes, and what they are called now.
     pub aliases: FxHashMap<&'static str, &'static str>,
+    /// Declared attributes.
+    pub attrs: BTreeSet<&'static str>,
     /// Local names of the item at hand, with the enum that a parameter has.
     locals: FxHashMap<String, Option<&'static str>>,
 }
 
 impl PartialEq for Names {
     fn eq(&self, other: &Self) -> bool {
-        (&self.sets, &self.enums, &self.aliases) == (&other.sets, &other.enums, &other.aliases)
+        (&self.sets, &self.enums, &self.aliases, &self.attrs)
+            == (&other.sets, &other.enums, &other.aliases, &other.attrs)
     }
 }
 
@@ -54,6 +57,7 @@ impl Names {
                     names.enums.insert(name, variants.iter().map(|variant| variant.text.as_str()).collect());
                 }
                 ItemData::Attr { aliases, .. } => {
+                    names.attrs.insert(name);
                     names.aliases.extend(aliases.iter().map(|alias| (alias.text.as_str(), name)));
                 }
                 _ => {}

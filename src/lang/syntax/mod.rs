@@ -32,6 +32,5 @@ pub mod tree;
 pub use parse::{LONGEST_FILE, ParsedFile, ParsedItem, parse_expr, parse_file, parse_file_with, parse_item};
 pub use print::{print_block, print_item};
 pub use print_expr::{print_expr, print_text, ty as print_type};
-pub use recover::declares;
 pub use scan::comments;
 pub use split::{SourceItem, SplitFile, split};

@@ -10,7 +10,6 @@ use super::ast::Span;
 use super::build::{Grammar, Rule};
 use super::complaint::{self, STATEMENTS};
 use super::scan::{self, Token, TokenKind, indent_of_line};
-use crate::graph::Sym;
 use crate::lang::diagnostic::Diagnostic;
 
 /// More mistakes than this in one item are hardly read.
@@ -38,21 +37,6 @@ pub fn complaints(text: &str, tokens: &[Token], error: &Error<Rule>) -> Vec<Diag
         stuck = next;
     }
     found
-}
-
-/// Items that declare more names than their own: elements, variants, rows.
-const DECLARE_MANY: [&str; 5] = ["set", "table", "enum", "option", "matrix"];
-
-/// The names that an item may have been meant to declare, so that a complaint about it is not told again at everyone who uses them.
-pub fn declares(text: &str) -> Vec<Sym> {
-    let code = |line: &&str| !line.trim_start().starts_with("//");
-    let code: Vec<&str> = text.lines().filter(code).collect();
-    let code = code.join("\n");
-    let mut words =
-        code.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.'))).filter(|w| !w.is_empty());
-    let first = words.find(|word| !matches!(*word, "override" | "extend" | "remove" | "default"));
-    let many = first.is_some_and(|kind| DECLARE_MANY.contains(&kind));
-    words.take(if many { usize::MAX } else { 1 }).map(Sym::new).collect()
 }
 
 /// The bytes of the innermost statement that holds `at`, inside the item's braces.
