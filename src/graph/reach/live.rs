@@ -426,11 +426,11 @@ impl Overlay {
             return None;
         }
         let (from, to) = (self.reach.point.get(from)?, self.reach.point.get(to)?);
-        let walks = self.reach.labels[from as usize].iter().zip(&self.reach.labels[to as usize]);
-        let paths = self.reach.paths[from as usize].iter().zip(&self.reach.paths[to as usize]);
+        let mut walks = self.reach.labels[from as usize].iter().zip(&self.reach.labels[to as usize]);
+        let mut paths = self.reach.paths[from as usize].iter().zip(&self.reach.paths[to as usize]);
         let below = |(a, b): (&Label, &Label)| a.tree <= b.end && b.end <= a.end;
         let behind = |(a, b): (&OnPath, &OnPath)| a.first < b.past;
-        (from == to || walks.map(below).any(|yes| yes) || paths.map(behind).any(|yes| yes)).then_some(true)
+        (from == to || walks.any(below) || paths.any(behind)).then_some(true)
     }
 }
 
