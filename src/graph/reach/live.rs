@@ -21,6 +21,9 @@
 //! before it leads to what was behind it. Otherwise "yes" is searched from then on, between nodes that the two others
 //! allow. When that has cost what a new index costs, one is made.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::{GraphId, Input, Near, NodeId, Output, State};
@@ -236,21 +239,29 @@ impl Overlay {
                 self.place(near, node);
             }
         }
-        let mut open = vec![(edge.from(), edge.to())];
+        let (Some(before), Some(after)) = (self.position(edge.from()), self.position(edge.to())) else {
+            return;
+        };
+        // In the order of old positions, so that a node is moved when all that it has to be behind has been.
+        let mut open = BinaryHeap::from([Reverse((after, edge.to()))]);
+        let mut behind = FxHashMap::from_iter([(edge.to(), before)]);
         // A cycle of edges that are not in order yet would go on for ever.
-        while let Some((from, to)) = open.pop().filter(|_| *work <= limit) {
+        while let Some(Reverse((old, node))) = open.pop().filter(|_| *work <= limit) {
             *work += 1;
-            let (Some(before), Some(after)) = (self.position(from), self.position(to)) else { continue };
-            if before < after {
-                continue;
-            }
+            let before = behind.get(&node).copied().filter(|&before| before >= old);
+            let Some(before) = before.filter(|_| self.position(node) == Some(old)) else { continue };
             let Some(moved) = &mut self.moved else { return };
-            if to == edge.from() {
+            if node == edge.from() {
                 self.moved = None;
                 return;
             }
-            moved.insert(to, before + 1);
-            near.successors(to, |next| open.push((to, next)));
+            moved.insert(node, before + 1);
+            near.successors(node, |next| {
+                if let Some(after) = self.position(next).filter(|&after| after <= before + 1) {
+                    behind.entry(next).and_modify(|low| *low = (*low).max(before + 1)).or_insert(before + 1);
+                    open.push(Reverse((after, next)));
+                }
+            });
         }
     }
 
