@@ -21,6 +21,9 @@
 //! before it leads to what was behind it. Otherwise "yes" is searched from then on, between nodes that the two others
 //! allow. When that has cost what a new index costs, one is made.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::{GraphId, Input, Near, NodeId, Output, State};
@@ -60,7 +63,7 @@ impl Edge {
 #[derive(Default)]
 pub struct LiveReach {
     over: Option<Overlay>,
-    /// Edges looked at by searches, and intervals widened, since the index was made or thrown away.
+    /// Edges looked at by searches and to keep the order, since the index was made or thrown away.
     work: usize,
 }
 
@@ -73,11 +76,24 @@ fn contains(outer: &Wide, inner: &Wide) -> bool {
     outer.iter().zip(inner).all(|(outer, inner)| outer.0 <= inner.0 && inner.1 <= outer.1)
 }
 
+/// The intervals that the index gives to a point.
+fn interval_of(reach: &Reach, point: u32) -> Wide {
+    let walks = reach.labels[point as usize].iter().map(|label| (label.low, label.end));
+    let paths = reach.paths[point as usize].iter().map(|path| path.interval());
+    let mut all = EMPTY;
+    all.iter_mut().zip(walks.chain(paths)).for_each(|(own, interval)| *own = interval);
+    all
+}
+
 /// An index and what was edited since it was made.
 struct Overlay {
     reach: Reach,
-    /// Intervals that differ from those of the index.
+    /// Intervals of the points, once one of them differs from that of the index, if every node is a point of its own.
+    rows: Vec<Wide>,
+    /// Other intervals that differ from those of the index.
     wide: FxHashMap<NodeId, Wide>,
+    /// How many times an interval was widened.
+    widened: usize,
     /// Positions that differ from those of the index; `None`: there is a cycle.
     moved: Option<FxHashMap<NodeId, i64>>,
     /// Whether anything was told since.
@@ -104,6 +120,9 @@ const EDITED: usize = 2;
 
 /// How far the search goes for the new nodes that stand where an edge was.
 const HOPS: usize = 16;
+
+/// So many times a node intervals are widened before an index is replaced. Intervals that have been widened seldom are again.
+const WIDENED: usize = 16;
 
 /// Room between the positions of two nodes of the index.
 const ROOM: i64 = 1 << 30;
@@ -152,7 +171,7 @@ impl LiveReach {
         }
         let nodes = near.state().list_len(graph).max(SMALLEST);
         if let Some(over) = &mut self.over
-            && !over.settle(near, nodes * EDITED, &mut self.work)
+            && !over.settle(near, nodes, &mut self.work)
         {
             self.over = None;
         }
@@ -174,12 +193,25 @@ impl LiveReach {
 impl Overlay {
     fn new(reach: Reach) -> Overlay {
         let moved = reach.order.is_some().then(FxHashMap::default);
-        let (wide, loose, gained, lost, gone) = Default::default();
-        Overlay { reach, wide, moved, edited: false, intact: true, loose, gained, lost, gone }
+        let (rows, wide, loose, gained, lost, gone) = Default::default();
+        Overlay {
+            reach,
+            rows,
+            wide,
+            widened: 0,
+            moved,
+            edited: false,
+            intact: true,
+            loose,
+            gained,
+            lost,
+            gone,
+        }
     }
 
     /// Takes in what was told. False: that would cost more than a new index.
-    fn settle(&mut self, near: Near<'_>, limit: usize, work: &mut usize) -> bool {
+    fn settle(&mut self, near: Near<'_>, nodes: usize, work: &mut usize) -> bool {
+        let limit = nodes * EDITED;
         if self.intact && !(self.lost.is_empty() && self.gone.is_empty()) {
             self.intact = self.mend(near, work);
         }
@@ -187,11 +219,11 @@ impl Overlay {
         self.gone.clear();
         for edge in std::mem::take(&mut self.gained) {
             if edge.from() != edge.to() && edge.is_in(near.state()) {
-                self.widen(near, edge, limit, work);
+                self.widen(near, edge, nodes * WIDENED);
                 self.put_in_order(near, edge, limit, work);
             }
         }
-        *work <= limit
+        *work <= limit && self.widened <= nodes * WIDENED
     }
 
     fn position(&self, node: NodeId) -> Option<i64> {
@@ -207,21 +239,29 @@ impl Overlay {
                 self.place(near, node);
             }
         }
-        let mut open = vec![(edge.from(), edge.to())];
+        let (Some(before), Some(after)) = (self.position(edge.from()), self.position(edge.to())) else {
+            return;
+        };
+        // In the order of old positions, so that a node is moved when all that it has to be behind has been.
+        let mut open = BinaryHeap::from([Reverse((after, edge.to()))]);
+        let mut behind = FxHashMap::from_iter([(edge.to(), before)]);
         // A cycle of edges that are not in order yet would go on for ever.
-        while let Some((from, to)) = open.pop().filter(|_| *work <= limit) {
+        while let Some(Reverse((old, node))) = open.pop().filter(|_| *work <= limit) {
             *work += 1;
-            let (Some(before), Some(after)) = (self.position(from), self.position(to)) else { continue };
-            if before < after {
-                continue;
-            }
+            let before = behind.get(&node).copied().filter(|&before| before >= old);
+            let Some(before) = before.filter(|_| self.position(node) == Some(old)) else { continue };
             let Some(moved) = &mut self.moved else { return };
-            if to == edge.from() {
+            if node == edge.from() {
                 self.moved = None;
                 return;
             }
-            moved.insert(to, before + 1);
-            near.successors(to, |next| open.push((to, next)));
+            moved.insert(node, before + 1);
+            near.successors(node, |next| {
+                if let Some(after) = self.position(next).filter(|&after| after <= before + 1) {
+                    behind.entry(next).and_modify(|low| *low = (*low).max(before + 1)).or_insert(before + 1);
+                    open.push(Reverse((after, next)));
+                }
+            });
         }
     }
 
@@ -244,36 +284,43 @@ impl Overlay {
     }
 
     fn interval(&self, node: NodeId) -> Wide {
-        match (self.wide.get(&node), self.reach.point.get(node)) {
-            (Some(wide), _) => *wide,
-            (None, Some(point)) => {
-                let walks = self.reach.labels[point as usize].iter().map(|label| (label.low, label.end));
-                let paths = self.reach.paths[point as usize].iter().map(|path| path.interval());
-                let mut all = EMPTY;
-                all.iter_mut().zip(walks.chain(paths)).for_each(|(own, interval)| *own = interval);
-                all
+        match self.reach.point.get(node) {
+            Some(point) if !self.rows.is_empty() => self.rows[point as usize],
+            Some(point) => self.wide.get(&node).copied().unwrap_or_else(|| interval_of(&self.reach, point)),
+            None => self.wide.get(&node).copied().unwrap_or(EMPTY),
+        }
+    }
+
+    fn set_interval(&mut self, node: NodeId, wide: Wide) {
+        match self.reach.point.get(node).filter(|_| self.reach.order.is_some()) {
+            Some(point) => {
+                if self.rows.is_empty() {
+                    let points = 0..self.reach.labels.len() as u32;
+                    self.rows = points.map(|point| interval_of(&self.reach, point)).collect();
+                }
+                self.rows[point as usize] = wide;
             }
-            (None, None) => EMPTY,
+            None => _ = self.wide.insert(node, wide),
         }
     }
 
     /// Restores `wide-labels` for a new edge, unless that costs too much.
-    fn widen(&mut self, near: Near<'_>, edge: Edge, limit: usize, work: &mut usize) {
+    fn widen(&mut self, near: Near<'_>, edge: Edge, limit: usize) {
         let mut open = vec![(edge.from(), self.interval(edge.to()))];
         while let Some((node, inner)) = open.pop() {
             let own = self.interval(node);
             if contains(&own, &inner) {
                 continue;
             }
-            *work += 1;
-            if *work > limit {
+            self.widened += 1;
+            if self.widened > limit {
                 return;
             }
             let mut both = own;
             for (both, inner) in both.iter_mut().zip(&inner) {
                 *both = (both.0.min(inner.0), both.1.max(inner.1));
             }
-            self.wide.insert(node, both);
+            self.set_interval(node, both);
             near.predecessors(node, |before| open.push((before, both)));
         }
     }

@@ -189,3 +189,65 @@ fn an_edge_that_goes_for_good_is_noticed() {
     assert!(!watched.ask(NodeId(0), NodeId(2)));
     assert!(watched.ask(NodeId(1), NodeId(2)));
 }
+
+#[test]
+fn a_node_that_goes_leaves_what_leads_around_it() {
+    let snapshot = super::super::super::testing::Sketch::flat("a b c d e", "a>b b>c c>d b=>e");
+    let mut watched = watched(&snapshot);
+    watched.make_index();
+    let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(NodeId);
+    assert!(watched.ask(a, d));
+    // The reader of `b` reads what `b` reads, and who waited for `b` waits for `a`.
+    watched.connect(a.output(0), c.input(0));
+    watched.link(a, e);
+    watched.step(11, b.0, 0);
+    assert!(watched.ask(a, d) && watched.ask(a, e) && !watched.ask(c, e));
+    let over = watched.reach.over.as_ref();
+    assert!(over.is_some_and(|over| over.intact && over.loose.is_empty()), "nothing else has lost its way");
+    let searched = watched.reach.work;
+    assert!(watched.ask(a, d));
+    assert_eq!(watched.reach.work, searched, "the index still says so");
+}
+
+#[test]
+fn a_node_that_goes_without_a_way_around_is_noticed() {
+    let snapshot = super::super::super::testing::Sketch::flat("x a b c d", "x=>a a>b b>c c>d");
+    let mut watched = watched(&snapshot);
+    watched.make_index();
+    let [x, a, b, c, d] = [0, 1, 2, 3, 4].map(NodeId);
+    assert!(watched.ask(x, d));
+    watched.step(11, b.0, 0);
+    assert!(!watched.ask(x, d) && !watched.ask(a, c) && watched.ask(c, d) && watched.ask(x, a));
+}
+
+#[test]
+fn only_a_copy_that_is_no_longer_read_loses_its_way() {
+    let snapshot = super::super::super::testing::Sketch::flat("a b c d e", "a>b b>c c>d b>e");
+    let mut watched = watched(&snapshot);
+    watched.make_index();
+    let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(NodeId);
+    assert!(watched.ask(b, d));
+    watched.connect(a.output(0), c.input(0));
+    assert!(!watched.ask(b, d) && watched.ask(a, d) && watched.ask(b, e));
+    let over = watched.reach.over.as_ref();
+    assert!(
+        over.is_some_and(|over| over.intact && over.loose.iter().eq([&b])),
+        "`b` alone does not lead there"
+    );
+}
+
+#[test]
+fn a_path_decides_about_what_is_far_apart() {
+    // A ladder: most walks through it leave most pairs open.
+    let names: Vec<String> = (0..400).map(|i| format!("o{i}")).collect();
+    let edges = (0..398).map(|i| format!("o{i}>o{} o{i}=>o{}", i + 2, (i ^ 1) + 2));
+    let edges: Vec<String> = edges.collect();
+    let snapshot = super::super::super::testing::Sketch::flat(&names.join(" "), &edges.join(" "));
+    let reach = Reach::of(Near::new(&snapshot, None), GraphId::ROOT);
+    let point = |i| reach.point.get(NodeId(i)).unwrap();
+    for from in (0..200).step_by(7) {
+        for to in (from + 4..400).step_by(3) {
+            assert_eq!(reach.known(point(from), point(to)), Some(true), "{from} {to}");
+        }
+    }
+}
