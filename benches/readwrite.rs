@@ -46,86 +46,50 @@ fn bench(bencher: Bencher, pass: &str, name: &'static str, make: fn(usize) -> Sn
         .bench_refs(|(session, graph)| black_box(run(session, graph, pass)));
 }
 
-/// One bench a pass: on a graph with much to do for each of them.
+/// One bench a line: a pass, the shape of the graph, and its sizes.
 macro_rules! passes {
-    ($($name:ident: $pass:literal),* $(,)?) => {
+    ($($(#[$doc:meta])* $name:ident: $pass:literal on $shape:ident of $sizes:expr;)*) => {
         $(
-            #[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
+            $(#[$doc])*
+            #[divan::bench(args = $sizes, sample_count = 3, sample_size = 1)]
             fn $name(bencher: Bencher, size: usize) {
-                bench(bencher, $pass, "accesses", generate::accesses, size);
+                bench(bencher, $pass, stringify!($shape), generate::$shape, size);
             }
         )*
     };
 }
 
 passes! {
-    rw: "rw",
-    hccl_memcpy: "hccl_memcpy",
-    hccl_continuous: "hccl_continuous",
-    subgraph: "subgraph",
-    identity: "identity",
-    inner_identity_add: "inner_identity_add",
-    inner_identity_delete: "inner_identity_delete",
-    lint: "lint",
-    order: "compile_order",
-}
+    // A graph with much to do for each of them.
+    rw: "rw" on accesses of SIZES;
+    hccl_memcpy: "hccl_memcpy" on accesses of SIZES;
+    hccl_continuous: "hccl_continuous" on accesses of SIZES;
+    subgraph: "subgraph" on accesses of SIZES;
+    identity: "identity" on accesses of SIZES;
+    inner_identity_add: "inner_identity_add" on accesses of SIZES;
+    inner_identity_delete: "inner_identity_delete" on accesses of SIZES;
+    lint: "lint" on accesses of SIZES;
+    order: "compile_order" on accesses of SIZES;
 
-/// The layer on graphs like those that the speed of others is known of.
-#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
-fn rw_peer(bencher: Bencher, size: usize) {
-    bench(bencher, "rw", "peer", generate::peer_like, size);
-}
+    // Graphs like those that the speed of others is known of.
+    rw_peer: "rw" on peer_like of SIZES;
+    lint_peer: "lint" on peer_like of SIZES;
 
-#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
-fn lint_peer(bencher: Bencher, size: usize) {
-    bench(bencher, "lint", "peer", generate::peer_like, size);
-}
+    // Tensors in a row.
+    concat_notask_wide: "concat_notask" on wide_row of SIZES;
+    concat_notask_many: "concat_notask" on many_rows of SIZES;
 
-// Tensors in a row.
+    /// Writers of one value, each behind the one before: every writer takes all readers behind it along to its copy, so the
+    /// work is quadratic in such writers.
+    inner_identity_add_ordered_writers: "inner_identity_add" on ordered_writers of [1_000, 3_000];
 
-#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
-fn concat_notask_wide(bencher: Bencher, size: usize) {
-    bench(bencher, "concat_notask", "wide row", generate::wide_row, size);
-}
-
-#[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
-fn concat_notask_many(bencher: Bencher, size: usize) {
-    bench(bencher, "concat_notask", "many rows", generate::many_rows, size);
-}
-
-/// Writers of one value, each behind the one before: every writer takes all readers behind it along to its copy, so the work is
-/// quadratic in such writers.
-#[divan::bench(args = [1_000, 3_000], sample_count = 3, sample_size = 1)]
-fn inner_identity_add_ordered_writers(bencher: Bencher, size: usize) {
-    bench(bencher, "inner_identity_add", "ordered writers", generate::ordered_writers, size);
-}
-
-// Everything at one tensor.
-
-#[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]
-fn lint_ordered_readers(bencher: Bencher, size: usize) {
-    bench(bencher, "lint", "ordered readers", generate::ordered_readers, size);
-}
-
-/// As many findings as readers.
-#[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]
-fn lint_unordered_readers(bencher: Bencher, size: usize) {
-    bench(bencher, "lint", "unordered readers", generate::unordered_readers, size);
-}
-
-#[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]
-fn lint_ordered_writers(bencher: Bencher, size: usize) {
-    bench(bencher, "lint", "ordered writers", generate::ordered_writers, size);
-}
-
-#[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]
-fn hccl_memcpy_one_tensor(bencher: Bencher, size: usize) {
-    bench(bencher, "hccl_memcpy", "collectives", generate::many_collectives, size);
-}
-
-#[divan::bench(args = LARGE, sample_count = 3, sample_size = 1)]
-fn hccl_continuous_one_tensor(bencher: Bencher, size: usize) {
-    bench(bencher, "hccl_continuous", "collectives", generate::many_collectives, size);
+    // Everything at one tensor.
+    lint_ordered_readers: "lint" on ordered_readers of LARGE;
+    /// As many findings as readers.
+    lint_unordered_readers: "lint" on unordered_readers of LARGE;
+    lint_ordered_writers: "lint" on ordered_writers of LARGE;
+    hccl_memcpy_one_tensor: "hccl_memcpy" on many_collectives of LARGE;
+    hccl_continuous_one_tensor: "hccl_continuous" on many_collectives of LARGE;
 }
 
 // Edits of rules: compare with `rw` and `hccl_memcpy` of the same size.

@@ -5,7 +5,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,8 +15,8 @@ use super::render::Renderer;
 use super::run::{PassRun, run_pass};
 use super::session::{Request, RunError, Session};
 use crate::db::{self, Db, Roots, RuleSet, live, names, program};
-use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols};
-use crate::lang::eval::{Failure, Host, Machine, NoHost, Value};
+use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym};
+use crate::lang::eval::{Host, Machine, Value};
 use crate::lang::hir::{Entry, ExprId, Ty};
 use crate::lang::syntax::ast::{Kind, Side};
 
@@ -79,52 +78,12 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
     }
 }
 
-/// A host that answers as [`NoHost`] does, but reachability from an index: a condition is asked of every node.
+/// Answers reachability from an index: a condition is asked of every node.
 struct Indexed {
     reach: RefCell<ReachIndex>,
 }
 
 impl Host for Indexed {
-    fn symbols(&self, machine: &mut Machine<'_>, name: Sym, of: GraphId) -> Result<Arc<Symbols>, Failure> {
-        NoHost.symbols(machine, name, of)
-    }
-
-    fn conflicts(
-        &self,
-        machine: &mut Machine<'_>,
-        of: GraphId,
-        table: &Arc<Symbols>,
-    ) -> Result<bool, Failure> {
-        NoHost.conflicts(machine, of, table)
-    }
-
-    fn would_conflict(
-        &self,
-        machine: &mut Machine<'_>,
-        target: GraphId,
-        pair: (Anchor, Anchor),
-    ) -> Result<Option<bool>, Failure> {
-        NoHost.would_conflict(machine, target, pair)
-    }
-
-    fn sort(&self, machine: &mut Machine<'_>, order: Sym) -> Result<(), Failure> {
-        NoHost.sort(machine, order)
-    }
-
-    fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {
-        NoHost.apply(machine, chain, node)
-    }
-
-    fn resolve(
-        &self,
-        machine: &mut Machine<'_>,
-        symbols: Sym,
-        target: GraphId,
-        body: &mut dyn FnMut(&mut Machine<'_>, Anchor) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        NoHost.resolve(machine, symbols, target, body)
-    }
-
     fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
         self.reach.borrow_mut().ask(machine, from, to)
     }

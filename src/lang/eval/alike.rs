@@ -105,12 +105,13 @@ impl Alike {
     }
 
     /// The node may be of another kind now.
-    pub fn changed(&mut self, node: NodeId, is_call: bool) {
-        if let Some(kind) = self.kinds.get_mut(node.0 as usize).filter(|kind| **kind != UNKNOWN) {
-            if is_call {
-                self.calls.push((node, *kind));
-            }
-            *kind = UNKNOWN;
+    pub fn changed(&mut self, node: NodeId) {
+        let Some(kind) = self.kinds.get_mut(node.0 as usize) else { return };
+        let before = std::mem::replace(kind, UNKNOWN);
+        let example = (before as usize).checked_sub(1).and_then(|at| self.examples.get(at));
+        // Nodes inside of one without a kind have none either.
+        if example.is_some_and(|(node, _)| node.has_subgraphs()) {
+            self.calls.push((node, before));
         }
     }
 

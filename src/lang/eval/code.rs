@@ -186,6 +186,21 @@ pub(super) enum Op {
     },
 }
 
+/// The pattern of operations that are true or false, and never none.
+macro_rules! condition {
+    () => {
+        Op::Not(_)
+            | Op::And(..)
+            | Op::Or(..)
+            | Op::Compare { .. }
+            | Op::InList { .. }
+            | Op::InSet { .. }
+            | Op::InConsts { .. }
+            | Op::IsNone { .. }
+    };
+}
+pub(super) use condition;
+
 /// A linked body.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {

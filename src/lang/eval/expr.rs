@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::arith::{arith, compare};
 use super::attrs::Place;
-use super::code::{Code, ConstSet, NONE, Op, Span};
+use super::code::{Code, ConstSet, NONE, Op, Span, condition};
 use super::machine::STORED;
 use super::memo::Key;
 use super::program::Data;
@@ -58,14 +58,7 @@ impl<'a> Machine<'a> {
                 self.stack[base + local as usize] = value;
                 self.expr(code, body, base)
             }
-            Op::Not(_)
-            | Op::And(..)
-            | Op::Or(..)
-            | Op::Compare { .. }
-            | Op::InList { .. }
-            | Op::InSet { .. }
-            | Op::InConsts { .. }
-            | Op::IsNone { .. } => Value::Bool(self.condition(code, id, base)),
+            condition!() => Value::Bool(self.condition(code, id, base)),
             _ => self.rare(code, id, base),
         }
     }

@@ -476,7 +476,7 @@ impl<'a> Machine<'a> {
 }
 
 /// Facts of lists; a group is a list of anchors too.
-fn is_list_fact(fact: Fact) -> bool {
+pub(super) fn is_list_fact(fact: Fact) -> bool {
     matches!(
         fact,
         Fact::ListCount

@@ -23,7 +23,9 @@ pub struct HostMark {
     pub counts: (usize, usize),
 }
 
-/// What the engine does for a body. Methods get the machine that asks, so they can read and edit its state.
+/// What the engine does for a body. Methods get the machine that asks, so they can read and edit its state. What a host
+/// does not say is as without an engine: symbols are built from the program, chains run in place, reachability is a search, and
+/// all else fails.
 pub trait Host {
     /// `symbols(NAME, g)`.
     fn symbols(
@@ -31,23 +33,24 @@ pub trait Host {
         machine: &mut Machine<'_>,
         symbols: Sym,
         target: GraphId,
-    ) -> Result<Arc<Symbols>, Failure>;
+    ) -> Result<Arc<Symbols>, Failure> {
+        machine.build_symbols(symbols, target).map(Arc::new)
+    }
 
     /// `conflicts(g, table)`.
-    fn conflicts(
-        &self,
-        machine: &mut Machine<'_>,
-        target: GraphId,
-        table: &Arc<Symbols>,
-    ) -> Result<bool, Failure>;
+    fn conflicts(&self, _: &mut Machine<'_>, _: GraphId, _: &Arc<Symbols>) -> Result<bool, Failure> {
+        Err(meaningless("conflicts"))
+    }
 
     /// `conflicts(g, a, b)`: of the groups that the machine tracks; `None` if that cannot be found out.
     fn would_conflict(
         &self,
-        machine: &mut Machine<'_>,
-        target: GraphId,
-        pair: (Anchor, Anchor),
-    ) -> Result<Option<bool>, Failure>;
+        _: &mut Machine<'_>,
+        _: GraphId,
+        _: (Anchor, Anchor),
+    ) -> Result<Option<bool>, Failure> {
+        Err(meaningless("conflicts"))
+    }
 
     /// What of the host's own state an `attempt` may have to bring back.
     fn mark(&self) -> HostMark {
@@ -58,63 +61,16 @@ pub trait Host {
     fn undone(&self, _: &Machine<'_>, _: HostMark) {}
 
     /// `sort with ORDER`, of the machine's root.
-    fn sort(&self, machine: &mut Machine<'_>, order: Sym) -> Result<(), Failure>;
+    fn sort(&self, _: &mut Machine<'_>, _: Sym) -> Result<(), Failure> {
+        Err(meaningless("sort"))
+    }
 
     /// `apply CHAIN to n`.
-    fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure>;
-
-    /// `resolve SYMBOLS in g as a { … }`: calls `body` for each isolated anchor.
-    fn resolve(
-        &self,
-        machine: &mut Machine<'_>,
-        symbols: Sym,
-        target: GraphId,
-        body: &mut dyn FnMut(&mut Machine<'_>, Anchor) -> Result<(), Failure>,
-    ) -> Result<(), Failure>;
-
-    /// Whether a path of data and control edges inside one graph leads from `from` to `to`. By default a search;
-    /// an engine that keeps an index answers from it.
-    fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
-        reaches(machine.state(), from, to)
-    }
-}
-
-/// A host without an engine: reachability by search, symbols built from the program, chains run in place;
-/// everything else fails.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoHost;
-
-impl Host for NoHost {
-    fn symbols(
-        &self,
-        machine: &mut Machine<'_>,
-        symbols: Sym,
-        target: GraphId,
-    ) -> Result<Arc<Symbols>, Failure> {
-        machine.build_symbols(symbols, target).map(Arc::new)
-    }
-
-    fn conflicts(&self, _: &mut Machine<'_>, _: GraphId, _: &Arc<Symbols>) -> Result<bool, Failure> {
-        Err(Failure::mechanism("no-host", "`conflicts` has no meaning here"))
-    }
-
-    fn would_conflict(
-        &self,
-        _: &mut Machine<'_>,
-        _: GraphId,
-        _: (Anchor, Anchor),
-    ) -> Result<Option<bool>, Failure> {
-        Err(Failure::mechanism("no-host", "`conflicts` has no meaning here"))
-    }
-
-    fn sort(&self, _: &mut Machine<'_>, _: Sym) -> Result<(), Failure> {
-        Err(Failure::mechanism("no-host", "`sort` has no meaning here"))
-    }
-
     fn apply(&self, machine: &mut Machine<'_>, chain: Sym, node: NodeId) -> Result<(), Failure> {
         machine.run_chain(chain, node).map(|_| ())
     }
 
+    /// `resolve SYMBOLS in g as a { … }`: calls the body for each isolated anchor.
     fn resolve(
         &self,
         _: &mut Machine<'_>,
@@ -122,9 +78,24 @@ impl Host for NoHost {
         _: GraphId,
         _: &mut dyn FnMut(&mut Machine<'_>, Anchor) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        Err(Failure::mechanism("no-host", "`resolve` has no meaning here"))
+        Err(meaningless("resolve"))
+    }
+
+    /// Whether a path of data and control edges inside one graph leads from `from` to `to`.
+    fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
+        reaches(machine.state(), from, to)
     }
 }
+
+fn meaningless(what: &str) -> Failure {
+    Failure::mechanism("no-host", format!("`{what}` has no meaning here"))
+}
+
+/// A host without an engine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHost;
+
+impl Host for NoHost {}
 
 /// Why a body could not go on. The edit it made is to be thrown away.
 #[derive(Clone, Debug)]

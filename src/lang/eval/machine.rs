@@ -495,7 +495,7 @@ impl<'a> Machine<'a> {
                 lasting.changed(node);
             }
             if let Some(alike) = &mut self.alike {
-                alike.changed(node, self.edit.get_node(node).is_some_and(|node| node.has_subgraphs()));
+                alike.changed(node);
             }
         }
     }

@@ -10,6 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::Value;
 use super::code::{Code, NONE, Op, Span};
+use super::fact::is_list_fact;
 use super::program::Linked;
 use crate::graph::Sym;
 use crate::lang::facts::Fact;
@@ -107,58 +108,49 @@ fn is_own(op: &Op) -> bool {
 }
 
 fn is_own_fact(fact: Fact) -> bool {
-    matches!(
-        fact,
-        Fact::NodeType
-            | Fact::NodeInputs
-            | Fact::NodeOutputs
-            | Fact::NodeInput
-            | Fact::NodeOutput
-            | Fact::NodeHasSubgraph
-            | Fact::NodeGraph
-            | Fact::GraphParent
-            | Fact::GraphIsRoot
-            | Fact::InputNode
-            | Fact::InputIndex
-            | Fact::OutputNode
-            | Fact::OutputIndex
-            | Fact::OutputReuseInput
-            | Fact::AnchorNode
-            | Fact::AnchorIndex
-            | Fact::AnchorIsIn
-            | Fact::AnchorIsOut
-            | Fact::AnchorAsInput
-            | Fact::AnchorAsOutput
-            | Fact::AnchorPort
-            | Fact::ListCount
-            | Fact::ListIsEmpty
-            | Fact::ListFirst
-            | Fact::ListLast
-            | Fact::ListSkip
-            | Fact::ListTake
-            | Fact::ListReverse
-            | Fact::ListDistinct
-            | Fact::ListSame
-            | Fact::ListIndexOf
-            | Fact::StrCount
-            | Fact::StrIsEmpty
-            | Fact::StrStartsWith
-            | Fact::StrEndsWith
-            | Fact::StrContains
-            | Fact::StrSplit
-            | Fact::StrBefore
-            | Fact::StrTrim
-            | Fact::StrTrimStart
-            | Fact::StrDigits
-            | Fact::StrIsUint
-            | Fact::StrAfter
-            | Fact::StrToInt
-            | Fact::IntToStr
-            | Fact::IntAbs
-            | Fact::IntMin
-            | Fact::IntMax
-            | Fact::IntBits
-    )
+    is_list_fact(fact)
+        || matches!(
+            fact,
+            Fact::NodeType
+                | Fact::NodeInputs
+                | Fact::NodeOutputs
+                | Fact::NodeInput
+                | Fact::NodeOutput
+                | Fact::NodeHasSubgraph
+                | Fact::NodeGraph
+                | Fact::GraphParent
+                | Fact::GraphIsRoot
+                | Fact::InputNode
+                | Fact::InputIndex
+                | Fact::OutputNode
+                | Fact::OutputIndex
+                | Fact::OutputReuseInput
+                | Fact::AnchorNode
+                | Fact::AnchorIndex
+                | Fact::AnchorIsIn
+                | Fact::AnchorIsOut
+                | Fact::AnchorAsInput
+                | Fact::AnchorAsOutput
+                | Fact::AnchorPort
+                | Fact::StrCount
+                | Fact::StrIsEmpty
+                | Fact::StrStartsWith
+                | Fact::StrEndsWith
+                | Fact::StrContains
+                | Fact::StrSplit
+                | Fact::StrBefore
+                | Fact::StrTrim
+                | Fact::StrTrimStart
+                | Fact::StrDigits
+                | Fact::StrIsUint
+                | Fact::StrAfter
+                | Fact::StrToInt
+                | Fact::IntToStr
+                | Fact::IntAbs
+                | Fact::IntMin
+                | Fact::IntMax
+                | Fact::IntBits
+        )
 }
 
 /// What is known of an expression.

@@ -8,7 +8,7 @@
 use fixedbitset::FixedBitSet;
 
 use super::arith::{arith, compare};
-use super::code::{Code, NONE, Op};
+use super::code::{Code, NONE, Op, condition};
 use super::graft::Graft;
 use super::program::{Data, Linked};
 use super::{EntryId, Value};
@@ -311,16 +311,6 @@ fn is_condition(code: &Code, id: ExprId) -> bool {
     match &code.ops[id as usize] {
         Op::Const(value) => matches!(value, Value::Bool(_)),
         Op::Quantifier { kind, .. } => matches!(kind, Quantifier::All | Quantifier::Any),
-        op => matches!(
-            op,
-            Op::Not(_)
-                | Op::And(..)
-                | Op::Or(..)
-                | Op::Compare { .. }
-                | Op::InList { .. }
-                | Op::InSet { .. }
-                | Op::InConsts { .. }
-                | Op::IsNone { .. }
-        ),
+        op => matches!(op, condition!()),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::build::*;
 use crate::graph::{GraphId, NodeId, Snapshot};
-use crate::lang::eval::{EventKind, Machine, NoHost, Value};
+use crate::lang::eval::{EventKind, Machine, NoHost, Program, Value};
 use crate::lang::facts::Fact;
 use crate::lang::hir::*;
 
@@ -105,12 +105,7 @@ fn the_end_of_a_walk_into_a_cycle_depends_on_its_start() {
         g.edge((ids[i], 0), (ids[(i + 1) % 3], 0));
     }
     let ring = g.finish();
-    let mut p = walks();
-    p.function("top", 1, |x| {
-        let node = x.local(0);
-        x.walk("up", WalkMode::Last, node)
-    });
-    let program = p.link();
+    let program = top();
     let mut machine = Machine::over(&program, &NoHost, &ring, GraphId::ROOT);
     for i in [0, 1, 2, 1, 0] {
         let last = machine.call(sym("top"), &[Value::Node(ids[i])]).unwrap();
@@ -131,15 +126,20 @@ fn walks_from_every_node_of_a_chain_stay_linear() {
     assert_eq!(value, Value::Bool(true));
 }
 
-#[test]
-fn the_memo_forgets_when_the_graph_changes() {
-    let line = chain(2);
+/// `top(n)`: where a walk up from a node ends.
+fn top() -> Program {
     let mut p = walks();
     p.function("top", 1, |x| {
         let node = x.local(0);
         x.walk("up", WalkMode::Last, node)
     });
-    let program = p.link();
+    p.link()
+}
+
+#[test]
+fn the_memo_forgets_when_the_graph_changes() {
+    let line = chain(2);
+    let program = top();
     let mut machine = Machine::over(&program, &NoHost, &line, GraphId::ROOT);
     let (first, second) = (NodeId(0), NodeId(1));
     let top = |m: &mut Machine<'_>| m.call(sym("top"), &[Value::Node(second)]).unwrap();
@@ -154,12 +154,7 @@ fn the_memo_forgets_when_the_graph_changes() {
 #[test]
 fn reads_are_recorded_with_and_without_memo() {
     let line = chain(10);
-    let mut p = walks();
-    p.function("top", 1, |x| {
-        let node = x.local(0);
-        x.walk("up", WalkMode::Last, node)
-    });
-    let program = p.link();
+    let program = top();
     let mut machine = Machine::over(&program, &NoHost, &line, GraphId::ROOT);
     for _ in 0..2 {
         machine.record_reads();
