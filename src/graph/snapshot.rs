@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::list::NodeList;
-use super::{Dense, Edit, GraphId, GraphInfo, Input, ModelInfo, Node, NodeId, Output};
+use super::{Dense, Edit, GraphId, GraphInfo, Input, ModelInfo, Near, Node, NodeId, Output};
 
 /// An immutable state of a model's graphs. Cloning is cheap; equality asks identity first.
 #[derive(Clone)]
@@ -193,20 +193,7 @@ impl State {
 
     /// "All nodes of g" (`layout.md` 2): list order, each node followed by the nodes of its subgraphs.
     pub fn all_nodes(&self, graph: GraphId) -> Vec<NodeId> {
-        let mut order = Vec::new();
-        let mut stack: Vec<Box<dyn Iterator<Item = NodeId> + '_>> = vec![Box::new(self.list(graph))];
-        while let Some(top) = stack.last_mut() {
-            let Some(node) = top.next() else {
-                stack.pop();
-                continue;
-            };
-            order.push(node);
-            let subgraphs = &self.node(node).subgraphs;
-            for &subgraph in subgraphs.iter().rev() {
-                stack.push(Box::new(self.list(subgraph)));
-            }
-        }
-        order
+        Near::new(self, None).all_nodes(graph)
     }
 
     /// The graph that owns the node that owns `graph`, or `None` for the root.
