@@ -69,7 +69,7 @@ impl Edit {
             Place::End => self.state.lists.get(&graph).map_or(0, NodeList::live) as i64,
         };
         self.state.topo_new.insert(id, topo);
-        self.state.nodes.insert(id, Arc::new(node));
+        self.state.nodes.push(Arc::new(node));
         let mut list = self.state.lists.remove(&graph).unwrap_or_default();
         match place {
             Place::End => list.push(id),
@@ -84,7 +84,7 @@ impl Edit {
         // Files choose how deep subgraphs nest, so the nodes to remove are kept in a list and not on the stack.
         let mut doomed = vec![id];
         while let Some(id) = doomed.pop() {
-            let Some(node) = self.state.nodes.get(&id).cloned() else { continue };
+            let Some(node) = self.state.nodes.get(id).cloned() else { continue };
             self.changed = true;
             for &graph in node.subgraphs.iter() {
                 doomed.extend(self.state.list(graph));
@@ -111,7 +111,7 @@ impl Edit {
         for to in self.state.control_out(id).collect::<Vec<_>>() {
             self.remove_control(id, to);
         }
-        self.state.nodes.remove(&id);
+        self.state.nodes.remove(id);
         if let Some(list) = self.state.lists.get_mut(&node.graph) {
             list.removed_one();
         }
@@ -160,7 +160,7 @@ impl Edit {
 
     /// Changes what a node says of itself. The graph it belongs to must stay the same.
     pub fn update_node(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
-        if let Some(node) = self.state.nodes.get_mut(&id) {
+        if let Some(node) = self.state.nodes.get_mut(id) {
             self.changed = true;
             change(Arc::make_mut(node));
         }
@@ -301,7 +301,7 @@ impl Builder {
         Snapshot::new(State {
             next_node: self.nodes.len() as u32,
             next_seq,
-            nodes: (0u32..).zip(self.nodes).map(|(id, n)| (NodeId(id), Arc::new(n))).collect(),
+            nodes: self.nodes.into_iter().collect(),
             registry: (1..self.graphs.len() as u32).map(GraphId).collect(),
             lists: (0u32..).zip(lists).map(|(id, l)| (GraphId(id), NodeList::new(l))).collect(),
             graphs: (0u32..).zip(self.graphs).map(|(id, g)| (GraphId(id), Arc::new(g))).collect(),

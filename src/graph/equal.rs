@@ -534,11 +534,11 @@ impl Difference {
 pub fn difference(before: &State, after: &State) -> Difference {
     use im::ordmap::DiffItem::{Add, Remove, Update};
     let mut out = Difference::default();
-    for item in before.nodes.diff(&after.nodes) {
-        match item {
-            Add(id, _) => out.inserted.push(*id),
-            Remove(id, _) => out.deleted.push(*id),
-            Update { old: (id, old), new: (_, new) } => out.changed.extend((old != new).then_some(*id)),
+    for (id, nodes) in before.nodes.diff(&after.nodes) {
+        match nodes {
+            [None, _] => out.inserted.push(id),
+            [_, None] => out.deleted.push(id),
+            [old, new] => out.changed.extend((old != new).then_some(id)),
         }
     }
     for item in before.in_edges.diff(&after.in_edges) {

@@ -12,6 +12,7 @@ mod intern;
 mod list;
 mod near;
 mod node;
+mod nodes;
 mod per_node;
 mod reach;
 mod snapshot;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::list::NodeList;
+use super::nodes::Nodes;
 use super::{Dense, Edit, GraphId, GraphInfo, Input, ModelInfo, Near, Node, NodeId, Output};
 
 /// An immutable state of a model's graphs. Cloning is cheap; equality asks identity first.
@@ -17,7 +18,7 @@ struct Inner {
 /// The persistent maps behind a [`Snapshot`] or an [`Edit`], and every read on them.
 #[derive(Clone)]
 pub struct State {
-    pub(super) nodes: im::OrdMap<NodeId, Arc<Node>>,
+    pub(super) nodes: Nodes,
     pub(super) graphs: im::OrdMap<GraphId, Arc<GraphInfo>>,
     pub(super) lists: im::OrdMap<GraphId, NodeList>,
     /// Subgraphs in the order of the root's registry (`readwrite.md` 1.2, "subgraph list").
@@ -110,7 +111,7 @@ impl State {
             && same_map(&self.ctrl_in, &other.ctrl_in)
             && same_map(&self.ctrl_out, &other.ctrl_out)
             && same_map(&self.topo_new, &other.topo_new)
-            && same_map(&self.nodes, &other.nodes)
+            && self.nodes.diff(&other.nodes).all(|(_, [own, other])| own == other)
             && same_map(&self.graphs, &other.graphs)
             && (Arc::ptr_eq(&self.topo, &other.topo) || self.topo == other.topo)
             && self.lists.len() == other.lists.len()
@@ -124,7 +125,7 @@ impl State {
     }
 
     pub fn contains(&self, node: NodeId) -> bool {
-        self.nodes.contains_key(&node)
+        self.nodes.get(node).is_some()
     }
 
     /// The node.
@@ -132,11 +133,11 @@ impl State {
     /// # Panics
     /// If the node is not in this state. Ids come from the state they are used with.
     pub fn node(&self, node: NodeId) -> &Arc<Node> {
-        self.nodes.get(&node).expect("a node id is used with a state that has the node")
+        self.nodes.get(node).expect("a node id is used with a state that has the node")
     }
 
     pub fn get_node(&self, node: NodeId) -> Option<&Arc<Node>> {
-        self.nodes.get(&node)
+        self.nodes.get(node)
     }
 
     /// The graph; the same promise as [`State::node`].
@@ -163,7 +164,7 @@ impl State {
 
     /// Every node by ascending id (not an order that a rule may see).
     pub fn nodes_by_id(&self) -> impl Iterator<Item = (NodeId, &Arc<Node>)> {
-        self.nodes.iter().map(|(id, node)| (*id, node))
+        self.nodes.iter()
     }
 
     /// Every graph by ascending id (not an order that a rule may see).
@@ -178,7 +179,7 @@ impl State {
 
     /// Nodes directly in `graph`, in list order.
     pub fn list(&self, graph: GraphId) -> impl Iterator<Item = NodeId> + '_ {
-        self.entries(graph).filter(|n| self.nodes.contains_key(n))
+        self.entries(graph).filter(|&n| self.contains(n))
     }
 
     /// How many nodes lie directly in `graph`. O(log n).

@@ -72,14 +72,13 @@ pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Sna
         let after = sorter.sorted(graph, &before)?;
         lists.add(graph, before != after, after);
     }
-    let ids_before: Vec<i64> =
-        (0..snapshot.node_slots() as u32).map(|s| snapshot.topo_id(NodeId(s))).collect();
-    let mut ids = ids_before.clone();
+    let slots = 0..snapshot.node_slots() as u32;
+    let mut ids = Ids { of: slots.map(|slot| snapshot.topo_id(NodeId(slot))).collect(), changed: false };
     let mut registry = lists.number(sorter.dense, root, &mut ids);
 
     let mut edit = snapshot.edit();
-    if ids != ids_before {
-        edit.set_topo_ids(ids);
+    if ids.changed {
+        edit.set_topo_ids(ids.of);
     }
     if root == GraphId::ROOT {
         // A graph that nothing owns keeps its place behind the others.
@@ -94,6 +93,19 @@ pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Sna
         edit.set_list(list.graph, list.nodes);
     }
     Ok(edit.finish_reordered(snapshot))
+}
+
+/// Topological ids by node number.
+struct Ids {
+    of: Vec<i64>,
+    /// Some id has become another one.
+    changed: bool,
+}
+
+impl Ids {
+    fn set(&mut self, node: NodeId, id: i64) {
+        self.changed |= std::mem::replace(&mut self.of[node.0 as usize], id) != id;
+    }
 }
 
 /// The sorted node lists of the graphs concerned.
@@ -127,7 +139,7 @@ impl Lists {
 
     /// Numbers the all-nodes walk from `root` in `ids`. Returns the graphs below `root` in registry order: as
     /// the walk finds them, the instances of one wrapper last first.
-    fn number(&self, dense: &Dense, root: GraphId, ids: &mut [i64]) -> Vec<GraphId> {
+    fn number(&self, dense: &Dense, root: GraphId, ids: &mut Ids) -> Vec<GraphId> {
         let mut registry = Vec::new();
         let mut next = 0;
         let mut stack = vec![self.nodes(root).unwrap_or_default().iter()];
@@ -136,7 +148,7 @@ impl Lists {
                 stack.pop();
                 continue;
             };
-            ids[node.0 as usize] = next;
+            ids.set(node, next);
             next += 1;
             for &instance in dense.instances(node).iter().rev() {
                 if let Some(nodes) = self.nodes(instance) {
