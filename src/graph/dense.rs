@@ -146,8 +146,8 @@ impl Dense {
     }
 
     /// The view of `state`, which has the nodes, ports and edges of this view's snapshot, but other lists.
-    pub(super) fn reordered(&self, state: &State) -> Dense {
-        Dense { order: self.rows.all_nodes(state), rows: self.rows.clone() }
+    pub(super) fn reordered(&self, state: &State, order: Option<Vec<NodeId>>) -> Dense {
+        Dense { order: order.unwrap_or_else(|| self.rows.all_nodes(state)), rows: self.rows.clone() }
     }
 
     /// All nodes of the root in all-nodes order.

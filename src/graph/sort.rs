@@ -73,7 +73,8 @@ pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Sna
         lists.add(graph, before != after, after);
     }
     let slots = 0..snapshot.node_slots() as u32;
-    let mut ids = Ids { of: slots.map(|slot| snapshot.topo_id(NodeId(slot))).collect(), changed: false };
+    let of = slots.map(|slot| snapshot.topo_id(NodeId(slot))).collect();
+    let mut ids = Ids { of, changed: false, order: Vec::with_capacity(snapshot.node_count()) };
     let mut registry = lists.number(sorter.dense, root, &mut ids);
 
     let mut edit = snapshot.edit();
@@ -92,7 +93,8 @@ pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Sna
     for list in lists.lists.into_iter().filter(|list| list.changed) {
         edit.set_list(list.graph, list.nodes);
     }
-    Ok(edit.finish_reordered(snapshot))
+    let all = (root == GraphId::ROOT).then_some(ids.order);
+    Ok(edit.finish_reordered(snapshot, all))
 }
 
 /// Topological ids by node number.
@@ -100,11 +102,15 @@ struct Ids {
     of: Vec<i64>,
     /// Some id has become another one.
     changed: bool,
+    /// The nodes in the order in which they were numbered.
+    order: Vec<NodeId>,
 }
 
 impl Ids {
-    fn set(&mut self, node: NodeId, id: i64) {
+    fn give_next(&mut self, node: NodeId) {
+        let id = self.order.len() as i64;
         self.changed |= std::mem::replace(&mut self.of[node.0 as usize], id) != id;
+        self.order.push(node);
     }
 }
 
@@ -123,8 +129,7 @@ struct List {
 
 impl Lists {
     fn new(snapshot: &Snapshot) -> Lists {
-        let graph_slots = snapshot.graphs.get_max().map_or(0, |(graph, _)| graph.0 as usize + 1);
-        Lists { lists: Vec::new(), at: vec![None; graph_slots] }
+        Lists { lists: Vec::new(), at: vec![None; snapshot.graphs.end()] }
     }
 
     fn add(&mut self, graph: GraphId, changed: bool, nodes: Vec<NodeId>) {
@@ -141,15 +146,13 @@ impl Lists {
     /// the walk finds them, the instances of one wrapper last first.
     fn number(&self, dense: &Dense, root: GraphId, ids: &mut Ids) -> Vec<GraphId> {
         let mut registry = Vec::new();
-        let mut next = 0;
         let mut stack = vec![self.nodes(root).unwrap_or_default().iter()];
         while let Some(top) = stack.last_mut() {
             let Some(&node) = top.next() else {
                 stack.pop();
                 continue;
             };
-            ids.set(node, next);
-            next += 1;
+            ids.give_next(node);
             for &instance in dense.instances(node).iter().rev() {
                 if let Some(nodes) = self.nodes(instance) {
                     registry.push(instance);

@@ -119,7 +119,7 @@ struct Around {
 const SMALLEST: usize = 64;
 
 /// So many edges a node are looked at before an index that edits have made worse is replaced.
-const EDITED: usize = 2;
+const EDITED: usize = 3;
 
 /// How far the search goes for the new nodes that stand where an edge was.
 const HOPS: usize = 16;
