@@ -1,12 +1,12 @@
 //! `anchorwatch.toml`: what a folder of rules says of itself.
 //!
-//! Promise: one reader for all front ends, so that a word means the same to `lint`, `watch` and the language server. A mistake is told
+//! Promise: one reader for all front ends, so that a word means the same to every command and the language server. A mistake is told
 //! with its place, and a file with a mistake says nothing at all. Paths are relative to the folder of the file.
 //!
 //! ```toml
-//! rules = "rules"                  # the rule set: a folder or a file; the shipped one if left out
+//! rules = "rules"                  # the rule set: a folder or a file; the folder `rules` if there is one, else the shipped one
 //! overlays = ["ours.anchor"]       # added to it
-//! graphs = ["models/a.txt"]        # pinned: verdicts on them are counted while rules are edited
+//! graphs = ["models/a.txt"]        # pinned: verdicts on them are counted while rules are edited; what `check` checks
 //! passes = ["layout"]              # run on them; the default pipeline if left out
 //!
 //! [options]
@@ -27,6 +27,9 @@ use crate::lang::syntax::ast::Span;
 
 /// The name of the file.
 pub const FILE: &str = "anchorwatch.toml";
+
+/// The rule set of a workspace that names none.
+pub const RULES: &str = "rules";
 
 /// Bytes of such a file, at most.
 pub const SIZE_LIMIT: u64 = 1 << 20;
@@ -101,10 +104,12 @@ impl Workspace {
         if errors.is_empty() { Ok(workspace) } else { Err(errors) }
     }
 
-    /// The same with all paths taken from `folder`, where the file lies.
+    /// The same with all paths taken from `folder`, where the file lies, and the folder of rules that may be there.
     #[must_use]
     pub fn in_folder(mut self, folder: &Path) -> Workspace {
-        self.rules = self.rules.map(|path| folder.join(path));
+        let beside = folder.join(RULES);
+        let beside = || beside.is_dir().then_some(beside);
+        self.rules = self.rules.map(|path| folder.join(path)).or_else(beside);
         for path in self.overlays.iter_mut().chain(&mut self.graphs) {
             *path = folder.join(&*path);
         }

@@ -2,7 +2,7 @@
 //!
 //! Beside `NAME.args` (words, one a line) stand what is expected: `NAME.stdout` and `NAME.stderr` (absent: nothing is
 //! written there), `NAME.code` (absent: 0), and `NAME.stdin` if the program is given something. Programs run in
-//! `tests/cli`, so files are named as they stand there.
+//! `tests/cli`, or in the folder of it that `NAME.folder` names, so files are named as they stand there.
 
 use std::fs;
 use std::io::Write;
@@ -22,7 +22,7 @@ fn run(case: &Path) -> Result<(), String> {
     let args = fs::read_to_string(case).map_err(|error| error.to_string())?;
     let mut child = Command::new(env!("CARGO_BIN_EXE_anchorwatch"))
         .args(args.lines())
-        .current_dir(folder())
+        .current_dir(folder().join(beside(case, "folder").trim()))
         .env_clear()
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -9,7 +9,7 @@ use super::input::{self, GraphFile, is_dash};
 use super::output::Pending;
 use super::rules::{Loaded, read, sources};
 use super::session::{Connect, Engine, Request, RuleSources};
-use super::{FINE, FOUND};
+use super::{FINE, FOUND, workspace};
 use crate::audit::{Coverage, ReachedRow, Ref, Weight};
 use crate::graph::{GraphId, Sym};
 use crate::lang::Level;
@@ -22,7 +22,7 @@ pub fn audit(args: &AuditArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Do
     let to_file = args.output.as_ref().is_some_and(|path| !is_dash(path));
     let format = if args.format == AuditFormat::Json { OutputFormat::Json } else { OutputFormat::Human };
     desk.set_format(format, false);
-    let sources = sources(&args.rules)?;
+    let sources = sources(&workspace::rules(&args.rules, desk)?)?;
     let rules = Loaded::new(sources.clone(), desk, connect)?;
     let coverage = match args.paths.is_empty() {
         true => None,

@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::args::{ColorChoice, OutputFormat, ReportFormat, TestFormat};
 use super::input::reason;
 use super::{BROKEN_PIPE, UNUSABLE};
+use crate::report::human::Paint;
 use crate::report::{Complaint, Human, Remark, Rules, Style, github, json, sarif};
 
 /// The process, as commands see it.
@@ -183,6 +184,15 @@ impl<'d, 'io> Desk<'d, 'io> {
     /// Writes a file's bytes to standard output.
     pub fn print_bytes(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         write(self.io.stdout, bytes, self.bar.as_ref())
+    }
+
+    /// Says something beside the report, to a person.
+    pub fn aside(&mut self, line: &str) -> Result<(), Stop> {
+        if !self.is_human() {
+            return Ok(());
+        }
+        let line = self.err.paint(Paint::Faint, line);
+        write(self.io.stderr, format!("{line}\n").as_bytes(), self.bar.as_ref())
     }
 
     /// [`Desk::complain_of`] no file in particular.

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::FINE;
 use super::args::{ExplainArgs, RunArgs, SymbolsArgs};
 use super::desk::{Desk, Done, Stop};
 use super::input::{self, GraphFile, find_graph, find_node, find_target};
 use super::rules::{Loaded, sources};
 use super::session::{Connect, Request, RunError};
+use super::{FINE, workspace};
 use crate::graph::{GraphId, Snapshot, Sym, label};
 use crate::lang::Level;
 use crate::lang::diagnostic::did_you_mean;
@@ -30,6 +30,7 @@ fn open(
     desk: &mut Desk<'_, '_>,
     connect: &Connect,
 ) -> Result<(Loaded, Snapshot, Request), Stop> {
+    let args = &workspace::run(args, desk)?;
     let mut rules = Loaded::new(sources(&args.rules)?, desk, connect)?;
     rules.set_options(args, desk)?;
     let files = GraphFile::all(&[path.to_owned()], desk)?;

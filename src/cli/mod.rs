@@ -1,10 +1,10 @@
 //! The command line.
 //!
 //! Promise: every mistake of the user, and every file that is not what it should be, ends in one complaint and a
-//! stable exit code; nothing is written half; what is printed depends on the arguments and their files alone.
+//! stable exit code; nothing is written half; what is printed depends on the arguments, their files and the workspace's settings alone.
 //! This room knows no rule: names of passes and options come from the rules it is given.
 //!
-//! The road: [`args`] reads the words, [`rules`] loads rules and options, [`input`] and [`output`] move files,
+//! The road: [`args`] reads the words, [`workspace`] adds what `anchorwatch.toml` says, [`rules`] loads rules and options, [`input`] and [`output`] move files,
 //! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`] and [`mutate`], [`fmt`], [`lint`], [`man`](mod@man), [`watch`]
 //! do the commands through [`session`].
 
@@ -28,6 +28,7 @@ pub mod session;
 mod testing;
 mod tests;
 mod watch;
+mod workspace;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};

@@ -16,7 +16,7 @@ use super::input::{read_file, suggestion, unreadable};
 use super::session::{
     Connect, Engine, EntryInfo, KERNEL_LIBS, OP_INFO, PREPARE, RuleDiagnostic, RuleSources,
 };
-use super::{FINE, UNUSABLE};
+use super::{FINE, UNUSABLE, workspace};
 use crate::engine::outcome::RuleRef;
 use crate::lang::Level;
 use crate::lang::syntax::LONGEST_FILE;
@@ -289,7 +289,7 @@ pub fn list(
 ) -> Done {
     desk.set_format(format, false);
     let kind = kind_of(kind)?;
-    let loaded = Loaded::new(sources(args)?, desk, connect)?;
+    let loaded = Loaded::new(sources(&workspace::rules(args, desk)?)?, desk, connect)?;
     let entries: Vec<&EntryInfo> =
         loaded.entries.iter().filter(|entry| kind.is_none_or(|kind| entry.kind == kind)).collect();
     let mut text = String::new();
@@ -352,7 +352,7 @@ pub fn show(
         words => (kind, words.first().map(String::as_str).unwrap_or_default()),
     };
     let kind = kind_of(kind)?;
-    let loaded = Loaded::new(sources(args)?, desk, connect)?;
+    let loaded = Loaded::new(sources(&workspace::rules(args, desk)?)?, desk, connect)?;
     let of_kind = |entry: &&EntryInfo| kind.is_none_or(|kind| entry.kind == kind);
     let found: Vec<&EntryInfo> =
         loaded.entries.iter().filter(of_kind).filter(|entry| entry.name.as_str() == name).collect();

@@ -16,6 +16,7 @@ use super::inspect::request;
 use super::output::{Pending, compress, format_of};
 use super::rules::{Given, Loaded, sources};
 use super::session::{self, Connect, Engine, RuleSources};
+use super::workspace::{self, Settings};
 use super::{FINE, FOUND, UNUSABLE};
 use crate::engine::outcome::{Outcome, StepOutcome};
 use crate::graph::Sym;
@@ -24,6 +25,7 @@ use crate::report::human::{Mood, Paint};
 use crate::report::place::Names;
 use crate::report::summary::{PassSum, count};
 use crate::report::{Complaint, Human, Remark, Rules, Style, Summary, human, json};
+use crate::workspace::FILE;
 
 /// Findings shown to a person who did not ask for more.
 const TERMINAL_LIMIT: usize = 50;
@@ -39,8 +41,16 @@ const STACK: usize = 8 << 20;
 /// `check GRAPH...`.
 pub fn check(args: &CheckArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     desk.set_format(args.show.format, false);
-    let task = Task::new(&args.run, &args.show, None, Mood::Proposed, desk);
-    all(&args.graphs, task, desk, connect, &mut |_, _| Ok(()))
+    let mut settings = Settings::here(args.run.rules.no_settings)?;
+    let (run, graphs) = (settings.run(&args.run), settings.graphs(&args.graphs));
+    settings.tell(desk)?;
+    if graphs.is_empty() {
+        return Err(Complaint::error("cli::no-graph", "no graph is named")
+            .help(format!("name graph files, or list them as `graphs` in `{FILE}`"))
+            .into());
+    }
+    let task = Task::new(&run, &args.show, None, Mood::Proposed, desk);
+    all(&graphs, task, desk, connect, &mut |_, _| Ok(()))
 }
 
 /// `optimize GRAPH... -o OUT`.
@@ -55,7 +65,8 @@ pub fn optimize(args: &OptimizeArgs, desk: &mut Desk<'_, '_>, connect: &Connect)
             .into());
     }
     let targets = targets(args)?;
-    let task = Task::new(&args.run, &args.show, Some(&targets), Mood::Done, desk);
+    let run = workspace::run(&args.run, desk)?;
+    let task = Task::new(&run, &args.show, Some(&targets), Mood::Done, desk);
     // The list holds the edits of every graph, so it is written when all are done.
     let mut edits = String::new();
     let code = all(&args.graphs, task, desk, connect, &mut |report, desk| {

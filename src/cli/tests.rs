@@ -8,7 +8,7 @@ use super::cases::{self, Found};
 use super::desk::{Desk, Done, Form, Stop};
 use super::rules::{Loaded, read, sources};
 use super::session::{self, Connect};
-use super::{FINE, FOUND};
+use super::{FINE, FOUND, workspace};
 use crate::engine::CoverageRow;
 use crate::lang::syntax::ast::Kind;
 use crate::lang::syntax::parse_file;
@@ -28,7 +28,7 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
             .help("`--coverage` and `--mutate` are for `human` and `json`")
             .into());
     }
-    let mut sources = sources(&args.rules)?;
+    let mut sources = sources(&workspace::rules(&args.rules, desk)?)?;
     let own: Vec<String> = sources.files.iter().map(|(path, ..)| path.clone()).collect();
     let mut subject: Vec<String> = Vec::new();
     let mut wanted: Vec<PathBuf> = Vec::new();
@@ -50,12 +50,15 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
                         if path == *given && has_rules(&file.1) {
                             subject.push(file.0.clone());
                         }
-                        let same = |known: &str| Path::new(known) == path;
-                        if !sources.files.iter().any(|(known, ..)| same(known)) {
+                        // The rule set may have the file, under another name.
+                        let known = sources.files.iter().find(|(known, ..)| {
+                            workspace::is_same(Path::new(known), &path)
+                        });
+                        wanted.push(known.map_or(path.clone(), |(known, ..)| PathBuf::from(known)));
+                        if known.is_none() {
                             sources.files.push(file);
                         }
                     }
-                    wanted.push(path);
                 }
             }
         }

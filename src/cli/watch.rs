@@ -22,9 +22,9 @@ use super::args::WatchArgs;
 use super::cases::{Found, find};
 use super::desk::{Desk, Done, Stop};
 use super::input::{GraphFile, reason};
-use super::lint::workspace;
 use super::rules::read;
 use super::session::{Connect, Engine, Request, RuleDiagnostic, RuleSources};
+use super::workspace;
 use crate::graph::{GraphId, Snapshot, Sym};
 use crate::lang::Level;
 use crate::report::human::Paint;
@@ -199,9 +199,10 @@ impl<'a> Eye<'a> {
             state.errors += 1;
             state.complaints.push(Noted { key: complaint.message.clone(), text: in_a_line(complaint) });
         };
-        match workspace(Path::new(crate::workspace::FILE)) {
+        let found = if self.args.rules.no_settings { Ok(None) } else { workspace::here() };
+        match found {
             Ok(Some((folder, settings))) => {
-                self.settings = settings.in_folder(&shown(&folder));
+                self.settings = settings;
                 self.folder = Some(folder);
             }
             Ok(None) => self.settings = Workspace::default(),
@@ -323,12 +324,6 @@ impl<'a> Eye<'a> {
         let verdicts = findings.chain(failures).map(|text| Noted { key: text.clone(), text });
         Pinned { verdicts: Some(verdicts.collect()), trouble: None }
     }
-}
-
-/// A folder as a person would write it from here.
-fn shown(folder: &Path) -> PathBuf {
-    let here = std::env::current_dir().unwrap_or_default();
-    folder.strip_prefix(here).unwrap_or(folder).to_owned()
 }
 
 /// A complaint in a line: its place, if it has one, and what helps.

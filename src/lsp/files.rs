@@ -13,14 +13,12 @@ use super::place::{Encoding, Lines, path_of, uri_of};
 use crate::engine::RuleSources;
 use crate::lang::lint::{Settings, SettingsError};
 use crate::lang::syntax::LONGEST_FILE;
-use crate::workspace::{self, Workspace};
+use crate::workspace::{self, RULES, Workspace};
 
 /// Rule files have this extension.
 const EXTENSION: &str = "anchor";
 /// Graphs in the notation of the language have this one.
 const NOTATION: &str = "graph";
-/// The folder of rules where no settings name another.
-const RULES: &str = "rules";
 
 /// A file that an editor has open.
 #[derive(Clone, Debug)]
