@@ -501,6 +501,36 @@ fn a_forbidden_import_is_seen() {
     );
 }
 
+// ---- Codes of diagnostics have one style ----
+
+/// `family::two-words`.
+fn is_code(text: &str) -> bool {
+    let is_word = |word: &str, more: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || more.contains(c))
+    };
+    text.split_once("::")
+        .is_some_and(|(family, name)| family != "str" && is_word(family, "") && is_word(name, "-_"))
+}
+
+#[test]
+fn codes_of_diagnostics_join_words_by_hyphens() {
+    let codes = |tokens: &[(Token, usize)]| -> Vec<String> {
+        let texts = tokens.iter().filter_map(|(token, _)| match token {
+            Token::Text(text) if is_code(text) => Some(text.clone()),
+            _ => None,
+        });
+        texts.collect()
+    };
+    let all: Vec<String> = program().iter().flat_map(|(_, tokens)| codes(tokens)).collect();
+    assert!(all.len() > 200, "only {} codes were found", all.len());
+    let odd: Vec<&String> = all.iter().filter(|code| code.contains('_')).collect();
+    assert!(odd.is_empty(), "{odd:?}");
+    assert_eq!(
+        codes(&shipped_tokens("f(\"io::no_file\"); f(\"io::a\"); f(\"a::B\")").0),
+        ["io::no_file", "io::a"]
+    );
+}
+
 // ---- Files are short ----
 
 const LONGEST: usize = 600;

@@ -36,7 +36,7 @@ pub(super) fn lower(
 ) -> Result<Lowered, FormatError> {
     let Some(graph) = model.graph else {
         let message = "the model has no graph (field 7)";
-        return Err(FormatError::new("format::no_graph", message));
+        return Err(FormatError::new("format::no-graph", message));
     };
     let functions = model.functions.into_iter().map(|f| ((f.domain, f.name), Body::new(f))).collect();
     let mut lower = Lower {
@@ -246,7 +246,7 @@ impl<'m, 'a> Lower<'m, 'a> {
         }
         if self.inlined > MOST_INLINED {
             let message = format!("function calls expand to more than {MOST_INLINED} nodes");
-            return Err(FormatError::at_byte("format::too_large", message, node.offset));
+            return Err(FormatError::at_byte("format::too-large", message, node.offset));
         }
         let name = if node.name.is_empty() { format!("{}_{number}", node.op) } else { node.name.to_owned() };
         let (ty, attrs, constant) = self.kind(node);
@@ -360,7 +360,7 @@ impl<'m, 'a> Lower<'m, 'a> {
     ) -> Result<(), FormatError> {
         if self.calls.len() >= MOST_CALLS_DEEP {
             let message = format!("function calls nest more than {MOST_CALLS_DEEP} deep, or go round");
-            return Err(FormatError::at_byte("format::too_deep", message, node.offset));
+            return Err(FormatError::at_byte("format::too-deep", message, node.offset));
         }
         let outer = self.calls.last().map(Vec::as_slice);
         let given = node.attributes.iter().filter_map(|a| Some((a.name, resolve(a, outer)?.clone())));
@@ -426,7 +426,7 @@ impl<'m, 'a> Lower<'m, 'a> {
 
     fn warnings(&self) -> Vec<FormatWarning> {
         let warn = |(op, (count, offset)): (&String, &(usize, usize))| FormatWarning {
-            code: "format::unmapped_operator",
+            code: "format::unmapped-operator",
             message: format!(
                 "`{op}` ({count} nodes) has no GE operator; taken for one that reads its inputs and writes new outputs"
             ),
@@ -486,7 +486,7 @@ fn unconnected() -> Arc<TensorDesc> {
 
 fn unknown_tensor(name: &str, user: &str, offset: usize) -> FormatError {
     let message = format!("{user} uses tensor `{name}`, which nothing produces");
-    FormatError::at_byte("format::unknown_tensor", message, offset)
+    FormatError::at_byte("format::unknown-tensor", message, offset)
         .with_help("an input, an initializer or a node of this graph or of one around it must have that name")
 }
 
