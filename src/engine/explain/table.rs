@@ -64,7 +64,7 @@ impl Session {
                     let program = &stage.result.program.0;
                     let reason =
                         program.key(record.entry).map_or_else(String::new, |(_, name)| name.to_string());
-                    let by = RuleRef { kind: stage.step.kind, name: stage.step.name };
+                    let by = stage.step.pass();
                     let reason = if by.name == reason.as_str() { String::new() } else { reason };
                     rows.push(row(last, node, Some(Known { weight, fate, by, reason, text: None })));
                 }
@@ -79,7 +79,7 @@ impl Session {
         let observer = Observer::new(words, &stage.before, asked, Mode::Brief);
         run_watched(&self.db, self.rules, stage.run, Some(&observer));
         let (acts, chains) = observer.told();
-        let by = RuleRef { kind: stage.step.kind, name: stage.step.name };
+        let by = stage.step.pass();
         let failed = stage.result.failure.as_ref().is_some_and(|failure| !failure.0.stands);
         if failed {
             return;
