@@ -9,6 +9,7 @@ use super::input::{self, GraphFile, is_dash};
 use super::output::Pending;
 use super::rules::{Loaded, read, sources};
 use super::session::{Connect, Engine, Request, RuleSources};
+use super::tests::has;
 use super::{FINE, FOUND, workspace};
 use crate::audit::{Coverage, ReachedRow, Ref, Weight};
 use crate::graph::{GraphId, Sym};
@@ -53,19 +54,35 @@ fn coverage(
     let own: Vec<String> = sources.files.iter().map(|(path, ..)| path.clone()).collect();
     let mut with_tests = sources;
     let (mut cases, mut graphs): (Vec<PathBuf>, Vec<PathBuf>) = (Vec::new(), Vec::new());
-    for path in &args.paths {
-        for found in found(path)? {
+    for given in &args.paths {
+        // Whether anything of the argument can be run.
+        let mut runs = false;
+        let all = found(given)?;
+        let is_empty = all.is_empty();
+        for found in all {
             match found {
                 Found::Case(path) => cases.push(path),
                 Found::Rules(path) if is_rules(&path) => {
-                    for file in read(&path, true)? {
-                        if !own.iter().any(|known| Path::new(known) == path) {
-                            with_tests.files.push(file);
-                        }
+                    if own.iter().any(|known| workspace::is_same(Path::new(known), &path)) {
+                        runs = true;
+                        continue;
                     }
+                    for file in read(&path, true)? {
+                        let has_tests = has(&file.1, &|kind| kind == Kind::Test);
+                        runs |= has_tests;
+                        if has_tests && path == *given && has(&file.1, &|kind| kind != Kind::Test) {
+                            desk.complain(&unaudited(&file.0))?;
+                        }
+                        with_tests.files.push(file);
+                    }
+                    continue;
                 }
                 Found::Rules(path) => graphs.push(path),
             }
+            runs = true;
+        }
+        if !runs {
+            return Err(nothing_to_run(given, is_empty).into());
         }
     }
     let rules = Loaded::new(with_tests, desk, connect)?;
@@ -103,6 +120,27 @@ fn coverage(
         })
         .collect();
     Ok(coverage)
+}
+
+/// Rules that are only there for the tests beside them.
+fn unaudited(shown: &str) -> Complaint {
+    let message = format!("of `{shown}` the tests are run, but its rules are not audited");
+    Complaint::new(Level::Note, "audit::not-audited", message)
+        .help(format!("`--overlay {shown}` audits them"))
+}
+
+/// An argument that says nothing about what is reached.
+fn nothing_to_run(path: &Path, is_empty: bool) -> Complaint {
+    let shown = path.display();
+    let message = format!("`{shown}` has no tests and no cases, so nothing of it can be run on the rules");
+    let advice = match path.is_dir() {
+        true if is_empty => {
+            "tests are in files that end in `.anchor`; a graph is named by its file".to_owned()
+        }
+        true => format!("`--rules {shown}` audits the rules in it"),
+        false => format!("`--overlay {shown}` audits its rules"),
+    };
+    Complaint::error("audit::nothing-to-run", message).help(advice)
 }
 
 fn is_rules(path: &Path) -> bool {

@@ -91,6 +91,12 @@ fn trials(paths: &[PathBuf], rules: &Loaded, desk: &mut Desk<'_, '_>) -> Result<
     let is_tests = |path: &Path| path.extension().is_some_and(|extension| extension == EXTENSION);
     for path in paths {
         let found = if is_dash(path) { vec![Found::Rules(path.clone())] } else { cases::find(path)? };
+        if found.is_empty() {
+            let message = format!("there are no tests and no cases in `{}`", path.display());
+            return Err(Complaint::error("diff::no-graph", message)
+                .help("a graph is named by its file")
+                .into());
+        }
         for found in found {
             let path = found.path().to_owned();
             let shown = path.display().to_string();
