@@ -318,7 +318,8 @@ pub enum AuditFormat {
 
 #[derive(Debug, Args)]
 pub struct AuditArgs {
-    /// Graphs, rule files with tests, cases (`NAME.json`), or directories of the last two: what they reach is counted
+    /// What is run on the rules, to count what it reaches: graphs, rule files with tests, cases (`NAME.json`), or
+    /// directories of the last two. Rules that are to be audited go to `--rules` and `--overlay`
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Form of the report

@@ -101,7 +101,7 @@ pub fn read(path: &Path) -> Result<Case, Complaint> {
     let shown = path.display().to_string();
     let recipe = recipe(path)?;
     let before = beside(path, "before")?.ok_or_else(|| {
-        Complaint::error("case::no_graph", "the case has no graph to run on")
+        Complaint::error("case::no-graph", "the case has no graph to run on")
             .at(shown.clone())
             .help("it is beside it, with the same name and `.before.` in the place of `.json`")
     })?;
@@ -179,5 +179,5 @@ fn table_text(path: &Path) -> Result<String, Complaint> {
     let bytes = inflate(&bytes, TABLE_LIMIT)
         .map_err(|error| Complaint::error(error.code, error.message).at(shown.clone()))?;
     String::from_utf8(bytes.into_owned())
-        .map_err(|_| Complaint::error("case::not_text", "the symbol table is not UTF-8 text").at(shown))
+        .map_err(|_| Complaint::error("case::not-text", "the symbol table is not UTF-8 text").at(shown))
 }

@@ -11,6 +11,7 @@ use super::args::{ColorChoice, OutputFormat, ReportFormat, TestFormat};
 use super::input::reason;
 use super::{BROKEN_PIPE, UNUSABLE};
 use crate::report::human::Paint;
+use crate::report::plain::{drawn, plain};
 use crate::report::{Complaint, Human, Remark, Rules, Style, github, json, sarif};
 
 /// The process, as commands see it.
@@ -175,10 +176,10 @@ impl<'d, 'io> Desk<'d, 'io> {
         if self.report_to_stderr { self.io.stderr_terminal } else { self.io.stdout_terminal }
     }
 
-    /// Writes a part of the report.
+    /// Writes a part of the report. No text of a graph or of rules commands the terminal.
     pub fn print(&mut self, text: &str) -> Result<(), Stop> {
         let stream: &mut dyn Write = if self.report_to_stderr { self.io.stderr } else { self.io.stdout };
-        write(stream, text.as_bytes(), self.bar.as_ref())
+        write(stream, drawn(text, self.out.style.color).as_bytes(), self.bar.as_ref())
     }
 
     /// Writes a file's bytes to standard output.
@@ -191,7 +192,7 @@ impl<'d, 'io> Desk<'d, 'io> {
         if !self.is_human() {
             return Ok(());
         }
-        let line = self.err.paint(Paint::Faint, line);
+        let line = self.err.paint(Paint::Faint, &plain(line));
         write(self.io.stderr, format!("{line}\n").as_bytes(), self.bar.as_ref())
     }
 
@@ -217,7 +218,7 @@ impl<'d, 'io> Desk<'d, 'io> {
         write(self.io.stdout, b"", self.bar.as_ref())?;
         let flushed = self.io.stdout.flush().map_err(stop_of);
         // Where the report cannot be written, its reader still learns why.
-        write(self.io.stderr, text.as_bytes(), self.bar.as_ref())?;
+        write(self.io.stderr, drawn(&text, self.err.style.color).as_bytes(), self.bar.as_ref())?;
         flushed
     }
 

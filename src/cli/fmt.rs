@@ -106,7 +106,7 @@ fn one(shown: &str, text: &str, is_stdin: bool, check: bool, desk: &mut Desk<'_,
         return Ok(FOUND);
     }
     if is_stdin {
-        desk.print(&formatted)?;
+        desk.print_bytes(formatted.as_bytes())?;
     } else if formatted != text {
         Pending::write(Path::new(shown), formatted.as_bytes())?.commit()?;
         desk.print(&format!("formatted {shown}\n"))?;

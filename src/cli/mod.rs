@@ -115,7 +115,7 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
             // The generator expects a sink that cannot fail.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "anchorwatch", &mut script);
-            desk.print(&String::from_utf8_lossy(&script))?;
+            desk.print_bytes(&script)?;
             Ok(FINE)
         }
         Command::Man(args) => man::man(&args, desk),

@@ -80,7 +80,7 @@ pub fn read(path: &Path, overlay: bool) -> Result<Vec<(String, String, bool)>, C
 pub(super) fn text_of(bytes: Vec<u8>, shown: &str) -> Result<String, Complaint> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Complaint::error("rules::not_text", "the rule file is not UTF-8 text")
+        Complaint::error("rules::not-text", "the rule file is not UTF-8 text")
             .at(format!("{shown}, byte {at}"))
     })
 }
@@ -179,7 +179,7 @@ impl Loaded {
                 let message = format!("the rules declare no option `{name}`");
                 let help = suggestion(name, &declared)
                     .unwrap_or_else(|| "`anchorwatch rules list --kind option` lists them".to_owned());
-                return Err(Complaint::error("cli::unknown_option", message).help(help));
+                return Err(Complaint::error("cli::unknown-option", message).help(help));
             }
         }
         let op_info: Vec<String> = args
@@ -196,7 +196,7 @@ impl Loaded {
             let Some(value) = value else { continue };
             if !declared.contains(&name) {
                 let message = format!("the rules have no use for `{flag}`");
-                return Err(Complaint::error("cli::unused_flag", message)
+                return Err(Complaint::error("cli::unused-flag", message)
                     .help(format!("rules that have declare the option `{name}`")));
             }
             given.insert(name.to_owned(), value);
@@ -229,14 +229,14 @@ impl Loaded {
         });
         if passes.is_empty() {
             let message = "the rules have no pass and no pipeline: nothing would run";
-            return Err(Complaint::error("cli::nothing_runs", message)
+            return Err(Complaint::error("cli::nothing-runs", message)
                 .help("`--rules` replaces the shipped rules; `--overlay` adds to them"));
         }
         if let Some(name) = names.iter().find(|name| !is_known(name)) {
             let message = format!("the rules have no pass `{name}`");
             let help = suggestion(name, &passes)
                 .unwrap_or_else(|| "`anchorwatch rules list --kind pass` lists them".to_owned());
-            return Err(Complaint::error("cli::unknown_pass", message).help(help));
+            return Err(Complaint::error("cli::unknown-pass", message).help(help));
         }
         Ok(names.iter().map(|name| crate::graph::Sym::new(name)).collect())
     }
@@ -256,7 +256,7 @@ fn kind_of(word: Option<&str>) -> Result<Option<Kind>, Complaint> {
     }
     let words = KINDS.map(|(_, known)| known);
     let help = suggestion(word, &words).unwrap_or_else(|| format!("kinds are {}", words.join(", ")));
-    Err(Complaint::error("cli::unknown_kind", format!("no kind of entry is called `{word}`")).help(help))
+    Err(Complaint::error("cli::unknown-kind", format!("no kind of entry is called `{word}`")).help(help))
 }
 
 #[derive(Serialize)]
@@ -363,7 +363,7 @@ pub fn show(
             .unwrap_or_else(|| "`anchorwatch rules list` lists the entries".to_owned());
         let what = kind.map_or("entry", kind_word);
         desk.complain(
-            &Complaint::error("rules::unknown_entry", format!("the rules have no {what} `{name}`"))
+            &Complaint::error("rules::unknown-entry", format!("the rules have no {what} `{name}`"))
                 .help(help),
         )?;
         return Ok(UNUSABLE);

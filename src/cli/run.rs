@@ -23,6 +23,7 @@ use crate::graph::Sym;
 use crate::lang::Level;
 use crate::report::human::{Mood, Paint};
 use crate::report::place::Names;
+use crate::report::plain::plain;
 use crate::report::summary::{PassSum, count};
 use crate::report::{Complaint, Human, Remark, Rules, Style, Summary, human, json};
 use crate::workspace::FILE;
@@ -60,7 +61,7 @@ pub fn optimize(args: &OptimizeArgs, desk: &mut Desk<'_, '_>, connect: &Connect)
     desk.set_format(args.show.format, dashes > 0);
     if dashes > 1 {
         let message = "the graph and the edit list cannot both go to standard output";
-        return Err(Complaint::error("cli::stdout_twice", message)
+        return Err(Complaint::error("cli::stdout-twice", message)
             .help("name a file for one of them")
             .into());
     }
@@ -92,7 +93,7 @@ fn targets(args: &OptimizeArgs) -> Result<Vec<PathBuf>, Complaint> {
     if !is_dir && args.graphs.len() > 1 {
         let message =
             format!("{} graphs cannot all be written to `{}`", args.graphs.len(), args.output.display());
-        return Err(Complaint::error("cli::one_output", message).help("give a directory that exists"));
+        return Err(Complaint::error("cli::one-output", message).help("give a directory that exists"));
     }
     let mut targets: Vec<PathBuf> = Vec::new();
     for graph in &args.graphs {
@@ -101,12 +102,12 @@ fn targets(args: &OptimizeArgs) -> Result<Vec<PathBuf>, Complaint> {
             Some(name) if !is_dash(graph) => args.output.join(name),
             _ => {
                 let message = "standard input has no name to write under";
-                return Err(Complaint::error("cli::no_name", message).help("give a file name with `-o`"));
+                return Err(Complaint::error("cli::no-name", message).help("give a file name with `-o`"));
             }
         };
         if targets.contains(&target) {
             let message = format!("two graphs would be written to `{}`", target.display());
-            return Err(Complaint::error("cli::same_output", message));
+            return Err(Complaint::error("cli::same-output", message));
         }
         targets.push(target);
     }
@@ -447,7 +448,7 @@ impl Sum<'_> {
     /// The lines above what a step told.
     fn head(&self, file: &GraphFile, is_first: bool, step: Sym, desk: &mut Desk<'_, '_>) -> Result<(), Stop> {
         if self.many && is_first {
-            let heading = desk.out.paint(Paint::Strong, &file.shown);
+            let heading = desk.out.paint(Paint::Strong, &plain(&file.shown));
             desk.print(&format!("{heading}\n\n"))?;
         }
         let heading = desk.out.paint(Paint::Strong, &format!("pass {}", step.as_str()));
@@ -463,7 +464,7 @@ impl Sum<'_> {
             if hidden > 0 {
                 text = format!("and {}; `--limit N` shows more of them\n\n", count(hidden, "more finding"));
             }
-            self.total.draw(&desk.out, &mut text);
+            self.total.draw(self.task.mood, &desk.out, &mut text);
             let moved = |sum: &PassSum| sum.inserted.sum() + sum.deleted.sum() > 0;
             if desk.report_terminal() && self.total.passes.iter().any(moved) {
                 text += &desk.out.paint(Paint::Faint, WHY);

@@ -47,13 +47,14 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
                 Found::Rules(path) => {
                     for file in read(&path, true)? {
                         // What a folder of tests declares is there for them; a file that is named is meant.
-                        if path == *given && has_rules(&file.1) {
+                        if path == *given && has(&file.1, &|kind| kind != Kind::Test) {
                             subject.push(file.0.clone());
                         }
                         // The rule set may have the file, under another name.
-                        let known = sources.files.iter().find(|(known, ..)| {
-                            workspace::is_same(Path::new(known), &path)
-                        });
+                        let known = sources
+                            .files
+                            .iter()
+                            .find(|(known, ..)| workspace::is_same(Path::new(known), &path));
                         wanted.push(known.map_or(path.clone(), |(known, ..)| PathBuf::from(known)));
                         if known.is_none() {
                             sources.files.push(file);
@@ -168,10 +169,10 @@ fn of_test(complaint: Complaint) -> Complaint {
     Complaint { subject: Subject::Test, ..complaint }
 }
 
-/// Whether a rule file has more than tests.
-fn has_rules(text: &str) -> bool {
+/// Whether a rule file has an entry of a kind that is wanted.
+pub(super) fn has(text: &str, is_wanted: &dyn Fn(Kind) -> bool) -> bool {
     let items = parse_file(text).items;
-    items.iter().filter_map(|item| item.item.as_ref()).any(|item| item.kind != Kind::Test)
+    items.iter().filter_map(|item| item.item.as_ref()).any(|item| is_wanted(item.kind))
 }
 
 /// What tests reached of these files, or of all if there are none.

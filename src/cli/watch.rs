@@ -30,6 +30,7 @@ use crate::lang::Level;
 use crate::report::human::Paint;
 use crate::report::json::level_word;
 use crate::report::place::side_index;
+use crate::report::plain::plain;
 use crate::report::{Below, Complaint};
 use crate::workspace::Workspace;
 
@@ -123,7 +124,7 @@ fn tell(desk: &mut Desk<'_, '_>, lines: &[Line], state: &State) -> Result<(), St
             Turn::Better => Paint::Good,
             Turn::Plain => Paint::Strong,
         };
-        text += &format!("{}\n", desk.out.paint(paint, &line.text));
+        text += &format!("{}\n", desk.out.paint(paint, &plain(&line.text)));
     }
     desk.print(&format!("{text}{}\n", desk.out.paint(Paint::Faint, &state.sum())))?;
     desk.flush()

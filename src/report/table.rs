@@ -7,6 +7,7 @@ use std::fmt::Write;
 use super::explain::bytes;
 use super::human::{Human, Paint};
 use super::place::Names;
+use super::plain::plain;
 use super::rules::rule_title;
 use crate::engine::explain::{Fate, Row, Table, Total};
 
@@ -26,7 +27,7 @@ pub fn draw(table: &Table, names: Names<'_>, human: &Human) -> String {
     let mut out = String::new();
     // Writing to a `String` cannot fail.
     let known: u64 = table.rows.iter().filter_map(|row| row.bytes).fold(0, u64::saturating_add);
-    let title = human.paint(Paint::Strong, table.op.as_str());
+    let title = human.paint(Paint::Strong, &plain(table.op.as_str()));
     let _ = writeln!(out, "{title}  {}, {}", nodes(table.rows.len()), bytes(known));
     let lines: Vec<[String; 4]> = table.totals.iter().map(total_line).collect();
     let columns = widths(&lines);
@@ -79,6 +80,6 @@ fn row_line(row: &Row, names: Names<'_>) -> [String; 4] {
 fn why(by: &str, reason: &str) -> String {
     match (by, reason) {
         (by, "") => by.to_owned(),
-        (by, reason) => format!("{by}: {reason}"),
+        (by, reason) => format!("{by}: {}", plain(reason)),
     }
 }
