@@ -12,6 +12,9 @@ use crate::engine::{Amount, Measured};
 use crate::graph::Sym;
 use crate::lang::Level;
 
+/// Columns that titles of rules are padded to, at most.
+const TITLE_WIDTH: usize = 64;
+
 /// The sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
@@ -205,6 +208,8 @@ impl Summary {
         }
         let _ = writeln!(out, "{}: {}", human.paint(Paint::Strong, "summary"), parts.join(", "));
         let width = self.rules.iter().map(|(rule, _)| rule_title(rule).chars().count()).max().unwrap_or(0);
+        // A long title costs its own line its place, and not all lines theirs.
+        let width = width.min(TITLE_WIDTH);
         for (rule, number) in &self.rules {
             let _ = writeln!(out, "  {:width$}  {number:>6}", rule_title(rule));
         }
