@@ -28,6 +28,9 @@ use crate::lang::syntax::ast::Span;
 /// The name of the file.
 pub const FILE: &str = "anchorwatch.toml";
 
+/// Rule files have this extension.
+pub const EXTENSION: &str = "anchor";
+
 /// The rule set of a workspace that names none.
 pub const RULES: &str = "rules";
 
@@ -56,6 +59,39 @@ pub struct Workspace {
 pub fn find(path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     absolute.ancestors().skip(1).map(|folder| folder.join(FILE)).find(|file| file.is_file())
+}
+
+/// The rule files that a path stands for: itself, or those of the folder and of the folders below it, by name. Hidden folders and
+/// links to folders are left out. `wrong` is told of folders that cannot be listed.
+pub fn rule_files(path: &Path, wrong: &mut dyn FnMut(&Path, std::io::Error)) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let mut listed = Vec::new();
+        match std::fs::read_dir(&folder).and_then(|entries| {
+            for entry in entries {
+                let entry = entry?;
+                listed.push((entry.file_type()?.is_dir(), entry));
+            }
+            Ok(())
+        }) {
+            Ok(()) => {}
+            Err(error) => wrong(&folder, error),
+        }
+        for (is_folder, entry) in listed {
+            let path = entry.path().strip_prefix("./").map_or_else(|_| entry.path(), Path::to_owned);
+            if is_folder && !entry.file_name().as_encoded_bytes().starts_with(b".") {
+                folders.push(path);
+            } else if !is_folder && path.extension().is_some_and(|extension| extension == EXTENSION) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
 }
 
 impl Workspace {

@@ -4,6 +4,10 @@
 //! written there), `NAME.code` (absent: 0), and `NAME.stdin` if the program is given something. Programs run in
 //! `tests/cli`, or in the folder of it that `NAME.folder` names, so files are named as they stand there.
 
+#[path = "support/files.rs"]
+mod files;
+
+use files::files;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -48,10 +52,7 @@ fn run(case: &Path) -> Result<(), String> {
 
 #[test]
 fn every_case() {
-    let listing = fs::read_dir(folder()).expect("the folder of cases");
-    let mut cases: Vec<PathBuf> = listing.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    cases.retain(|path| path.extension().is_some_and(|extension| extension == "args"));
-    cases.sort();
+    let cases = files("tests/cli", "args");
     assert!(!cases.is_empty());
     let failures: Vec<String> = cases
         .iter()

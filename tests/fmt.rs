@@ -1,31 +1,17 @@
 //! The one form of rule files: what comes out means what went in, keeps every comment, and stays as it is.
 
-use std::path::{Path, PathBuf};
+#[path = "support/files.rs"]
+mod files;
+
+use std::path::Path;
 
 use anchorwatch::lang::fmt::{WIDTH, format};
 use anchorwatch::lang::syntax::{comments, parse_file, print_item};
+use files::files;
 use proptest::prelude::*;
 
 #[path = "support/reference.rs"]
 mod reference;
-
-/// All rule files below a directory.
-fn rule_files(dir: &str) -> Vec<PathBuf> {
-    fn collect(dir: &Path, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(dir).expect("the directory is there") {
-            let path = entry.expect("the entry is there").path();
-            if path.is_dir() {
-                collect(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "anchor") {
-                found.push(path);
-            }
-        }
-    }
-    let mut found = Vec::new();
-    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(dir), &mut found);
-    found.sort();
-    found
-}
 
 /// What a file says: its items as trees print, graphs of tests line by line, and its comments.
 fn says(text: &str) -> (Vec<String>, Vec<String>) {
@@ -54,7 +40,7 @@ fn formatted(text: &str) -> String {
 #[test]
 fn files_keep_their_meaning_and_comments() {
     let mut count = 0;
-    for path in ["rules", "tests"].into_iter().flat_map(rule_files) {
+    for path in ["rules", "tests"].into_iter().flat_map(|folder| files(folder, "anchor")) {
         let text = std::fs::read_to_string(&path).expect("the file is readable");
         if parse_file(&text).items.iter().any(|item| item.item.is_none())
             || !parse_file(&text).diagnostics.is_empty()
@@ -80,7 +66,7 @@ fn examples_of_the_reference_keep_their_meaning() {
 #[test]
 fn layouts_are_as_expected() {
     let mut count = 0;
-    for path in rule_files("tests/fmt") {
+    for path in files("tests/fmt", "anchor") {
         let text = std::fs::read_to_string(&path).expect("the file is readable");
         let wanted =
             std::fs::read_to_string(path.with_extension("expected")).expect("an expectation is beside it");
@@ -92,7 +78,7 @@ fn layouts_are_as_expected() {
 
 #[test]
 fn lines_are_broken_where_they_can_be() {
-    for path in rule_files("rules") {
+    for path in files("rules", "anchor") {
         let text = std::fs::read_to_string(&path).expect("the file is readable");
         for line in formatted(&text).lines().filter(|line| !line.contains('"') && !line.contains("//")) {
             assert!(line.chars().count() <= WIDTH, "{}: {line}", path.display());
@@ -102,7 +88,7 @@ fn lines_are_broken_where_they_can_be() {
 
 #[test]
 fn the_shipped_rules_have_their_form() {
-    for path in rule_files("rules") {
+    for path in files("rules", "anchor") {
         let text = std::fs::read_to_string(&path).expect("the file is readable");
         let advice = "`anchorwatch fmt rules` brings it into its form";
         assert!(format(&text) == Ok(text), "{}: {advice}", path.display());
@@ -164,7 +150,9 @@ fn folders_are_formatted_file_by_file() {
 /// Pieces of the repository's rules, each an item.
 fn any_item() -> impl Strategy<Value = String> {
     let mut items = Vec::new();
-    for path in ["rules", "tests/scenarios", "tests/overlays"].into_iter().flat_map(rule_files) {
+    for path in
+        ["rules", "tests/scenarios", "tests/overlays"].into_iter().flat_map(|folder| files(folder, "anchor"))
+    {
         let text = std::fs::read_to_string(&path).expect("the file is readable");
         items.extend(parse_file(&text).items.into_iter().map(|item| item.source.text));
     }

@@ -57,9 +57,7 @@ fn coverage(
     for given in &args.paths {
         // Whether anything of the argument can be run.
         let mut runs = false;
-        let all = found(given)?;
-        let is_empty = all.is_empty();
-        for found in all {
+        for found in found(given)? {
             match found {
                 Found::Case(path) => cases.push(path),
                 Found::Rules(path) if is_rules(&path) => {
@@ -82,7 +80,7 @@ fn coverage(
             runs = true;
         }
         if !runs {
-            return Err(nothing_to_run(given, is_empty).into());
+            return Err(nothing_to_run(given).into());
         }
     }
     let rules = Loaded::new(with_tests, desk, connect)?;
@@ -130,21 +128,15 @@ fn unaudited(shown: &str) -> Complaint {
 }
 
 /// An argument that says nothing about what is reached.
-fn nothing_to_run(path: &Path, is_empty: bool) -> Complaint {
+fn nothing_to_run(path: &Path) -> Complaint {
     let shown = path.display();
     let message = format!("`{shown}` has no tests and no cases, so nothing of it can be run on the rules");
-    let advice = match path.is_dir() {
-        true if is_empty => {
-            "tests are in files that end in `.anchor`; a graph is named by its file".to_owned()
-        }
-        true => format!("`--rules {shown}` audits the rules in it"),
-        false => format!("`--overlay {shown}` audits its rules"),
-    };
-    Complaint::error("audit::nothing-to-run", message).help(advice)
+    let flag = if path.is_dir() { "--rules" } else { "--overlay" };
+    Complaint::error("audit::nothing-to-run", message).help(format!("`{flag} {shown}` audits its rules"))
 }
 
 fn is_rules(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == super::rules::EXTENSION)
+    path.extension().is_some_and(|extension| extension == crate::workspace::EXTENSION)
 }
 
 /// The files of an argument: those of a folder that are tests, or the file itself.
@@ -152,7 +144,7 @@ fn found(path: &Path) -> Result<Vec<Found>, Stop> {
     if is_dash(path) {
         return Ok(vec![Found::Rules(path.to_owned())]);
     }
-    Ok(cases::find(path)?)
+    Ok(cases::find_to_run(path)?)
 }
 
 /// What is run of a graph: every pipeline, and the lints.

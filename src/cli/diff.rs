@@ -7,7 +7,7 @@ use super::args::{DiffArgs, DiffFormat, OutputFormat, RuleArgs};
 use super::cases::{self, Found};
 use super::desk::{Desk, Done, Stop};
 use super::input::{self, GraphFile, find_graph, is_dash};
-use super::rules::{self, EXTENSION, Loaded, read};
+use super::rules::{self, Loaded, read};
 use super::session::{Connect, RuleSources, compare, on_graphs, test_graphs, witness};
 use super::workspace::Settings;
 use super::{FINE, FOUND, git};
@@ -17,6 +17,7 @@ use crate::graph::GraphId;
 use crate::lang::Level;
 use crate::report::diff::Report;
 use crate::report::{Complaint, diff as report};
+use crate::workspace::EXTENSION;
 
 /// Compares two rule sets.
 pub fn diff(args: &DiffArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
@@ -90,13 +91,7 @@ fn trials(paths: &[PathBuf], rules: &Loaded, desk: &mut Desk<'_, '_>) -> Result<
     let mut trials = Vec::new();
     let is_tests = |path: &Path| path.extension().is_some_and(|extension| extension == EXTENSION);
     for path in paths {
-        let found = if is_dash(path) { vec![Found::Rules(path.clone())] } else { cases::find(path)? };
-        if found.is_empty() {
-            let message = format!("there are no tests and no cases in `{}`", path.display());
-            return Err(Complaint::error("diff::no-graph", message)
-                .help("a graph is named by its file")
-                .into());
-        }
+        let found = if is_dash(path) { vec![Found::Rules(path.clone())] } else { cases::find_to_run(path)? };
         for found in found {
             let path = found.path().to_owned();
             let shown = path.display().to_string();

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::args::{LintArgs, ReportFormat, RuleArgs};
 use super::desk::{Desk, Done, Form, Stop};
-use super::fmt::{below, complain, complaint};
+use super::fmt::{complain, complaint};
 use super::output::Pending;
-use super::rules::{Loaded, read, sources};
+use super::rules::{Loaded, files as rule_files, read, sources};
 use super::session::{Connect, RuleSources};
 use super::{FINE, FOUND, UNUSABLE, workspace};
 use crate::lang::lint::{Finding, LINTS, Settings, apply, lint as findings, short};
@@ -100,8 +100,7 @@ fn files(args: &LintArgs, meant: &RuleArgs) -> Result<Vec<File>, Stop> {
     let settings = |path: &Path| settings(path, meant.no_settings);
     let mut files = Vec::new();
     for path in &args.paths {
-        let paths = if path.is_dir() { below(path)? } else { vec![path.clone()] };
-        for path in paths {
+        for path in rule_files(path)? {
             for (shown, text, _) in read(&path, true)? {
                 let settings = settings(&path)?;
                 let (wanted, on_disk, overlay) = (true, true, true);

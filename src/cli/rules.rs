@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -25,9 +25,7 @@ use crate::lang::syntax::print::keyword;
 use crate::report::human::{Paint, rule_diagnostic};
 use crate::report::rules::{KINDS, find_word, kind_word};
 use crate::report::{Complaint, Rules, Source};
-
-/// Rule files have this extension.
-pub(super) const EXTENSION: &str = "anchor";
+use crate::workspace::{EXTENSION, rule_files};
 
 /// Errors, and warnings, of rules that are shown: one slip can bring as many as there are items.
 const MOST_TOLD: usize = 100;
@@ -44,36 +42,36 @@ pub fn sources(args: &RuleArgs) -> Result<RuleSources, Complaint> {
     Ok(sources)
 }
 
-/// A rule file, or those in a directory by name.
+/// A rule file, or those in a folder and below it by name.
 pub fn read(path: &Path, overlay: bool) -> Result<Vec<(String, String, bool)>, Complaint> {
     if super::input::is_dash(path) {
         return Err(Complaint::error("io::read", "rules cannot be read from standard input")
             .help("give a file or a directory; `-` stands for a graph"));
     }
-    let shown = path.display().to_string();
-    let is_dir = path.is_dir();
-    let mut paths = vec![path.to_owned()];
-    if is_dir {
-        let listing = std::fs::read_dir(path).map_err(|error| unreadable(&shown, &error))?;
-        let listed: Result<Vec<_>, _> = listing.map(|entry| entry.map(|entry| entry.path())).collect();
-        paths = listed.map_err(|error| unreadable(&shown, &error))?;
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == EXTENSION));
-        paths.sort();
-        if paths.is_empty() {
-            let message = format!("the directory `{shown}` has no rule files");
-            return Err(Complaint::error("rules::none", message)
-                .help(format!("rule files have names that end in `.{EXTENSION}`")));
-        }
+    let file = |path: &PathBuf| {
+        let shown = path.display().to_string();
+        let bytes = read_file(path, LONGEST_FILE as u64).map_err(|error| unreadable(&shown, &error))?;
+        let text = text_of(bytes, &shown)?;
+        Ok((shown, text, overlay))
+    };
+    files(path)?.iter().map(file).collect()
+}
+
+/// The rule files that a path stands for; a folder has some.
+pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, Complaint> {
+    let mut wrong = None;
+    let files = rule_files(path, &mut |folder, error| {
+        wrong.get_or_insert_with(|| unreadable(&folder.display().to_string(), &error));
+    });
+    if let Some(wrong) = wrong {
+        return Err(wrong);
     }
-    paths
-        .iter()
-        .map(|path| {
-            let shown = path.display().to_string();
-            let bytes = read_file(path, LONGEST_FILE as u64).map_err(|error| unreadable(&shown, &error))?;
-            let text = text_of(bytes, &shown)?;
-            Ok((shown, text, overlay))
-        })
-        .collect()
+    if files.is_empty() {
+        let message = format!("the directory `{}` has no rule files", path.display());
+        return Err(Complaint::error("rules::none", message)
+            .help(format!("rule files have names that end in `.{EXTENSION}`")));
+    }
+    Ok(files)
 }
 
 /// The bytes of a rule file as text.

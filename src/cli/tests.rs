@@ -15,6 +15,7 @@ use crate::lang::syntax::parse_file;
 use crate::report::human::Paint;
 use crate::report::junit::{self, Tested};
 use crate::report::rules::kind_word;
+use crate::report::summary::count;
 use crate::report::{Complaint, Remark, Subject, json};
 
 /// Runs tests: all of the rule set, or those of the files and folders that are named. A rule file that is no part
@@ -34,14 +35,7 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
     let mut wanted: Vec<PathBuf> = Vec::new();
     let mut folders: Vec<PathBuf> = Vec::new();
     for given in &args.paths {
-        let found = cases::find(given)?;
-        if found.is_empty() {
-            let message = format!("there are no tests in `{}`", given.display());
-            return Err(Complaint::error("test::none", message)
-                .help("tests are in files that end in `.anchor`; a case is a `.json` file beside its graphs")
-                .into());
-        }
-        for found in found {
+        for found in cases::find(given)? {
             match found {
                 Found::Case(path) => folders.push(path),
                 Found::Rules(path) => {
@@ -204,10 +198,7 @@ fn coverage(rows: &[CoverageRow], desk: &Desk<'_, '_>) -> String {
     let _ = writeln!(
         text,
         "reached {entries} of {}, {branches} of {all_branches} branches\n",
-        match all_entries {
-            1 => "1 entry".to_owned(),
-            n => format!("{n} entries"),
-        },
+        count(all_entries, "entry"),
     );
     text
 }

@@ -243,9 +243,13 @@ fn change(measured: &Measured) -> String {
     text
 }
 
-/// `1 graph`, `2 graphs`.
+/// `1 graph`, `2 graphs`, `2 entries`.
 pub fn count(number: usize, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+    match word.strip_suffix('y') {
+        _ if number == 1 => format!("{number} {word}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {word}s"),
+    }
 }
 
 #[cfg(test)]

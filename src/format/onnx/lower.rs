@@ -14,8 +14,8 @@ use super::tensor::{tensor, tensor_desc, value_desc};
 use super::{Built, Origin, attributes};
 use crate::format::{FormatError, FormatWarning, OnnxMapping, Place};
 use crate::graph::{
-    AttrValue, Attrs, Builder, Extra, GraphId, GraphInfo, ModelInfo, Node, NodeId, Output, Port, Snapshot,
-    Sym, TensorDesc,
+    AttrValue, Attrs, Builder, GraphId, GraphInfo, ModelInfo, Node, NodeId, Output, Port, Snapshot, Sym,
+    TensorDesc,
 };
 
 /// Nodes of all function bodies together: calls multiply, and a small file can ask for any number.
@@ -133,14 +133,7 @@ impl<'m, 'a> Lower<'m, 'a> {
         owner: Option<Owner<'_, 'a>>,
     ) -> Result<GraphId, FormatError> {
         let name = unique(&mut self.graph_names, name);
-        let id = self.builder.graph(GraphInfo {
-            name: name.as_str().into(),
-            parent: None,
-            attrs: Attrs::default(),
-            inputs: Arc::from([]),
-            outputs: Arc::from([]),
-            extra: Extra::default(),
-        });
+        let id = self.builder.graph(GraphInfo::named(name.as_str()));
         if let Some(owner) = &owner {
             self.builder.own(owner.node, id);
         }
@@ -412,14 +405,9 @@ impl<'m, 'a> Lower<'m, 'a> {
     fn add(&mut self, graph: GraphId, draft: Draft) -> NodeId {
         let ports = draft.outputs.into_iter().map(|desc| Port { name: Sym::default(), desc });
         let node = Node {
-            name: draft.name.into(),
-            ty: draft.ty,
-            graph,
             attrs: Attrs::from_entries(draft.attrs),
-            inputs: Default::default(),
             outputs: ports.collect(),
-            subgraphs: Arc::from([]),
-            detail: None,
+            ..Node::new(draft.name, draft.ty, graph)
         };
         self.builder.node(node, 0)
     }

@@ -256,10 +256,7 @@ fn coverage(audit: &Audit) -> String {
         count(coverage.tests, "test"),
         count(coverage.cases, "case"),
         count(coverage.graphs, "graph"),
-        match all_entries {
-            1 => "1 entry".to_owned(),
-            n => format!("{n} entries"),
-        }
+        count(all_entries, "entry")
     );
     for row in coverage.rows.iter().filter(|row| row.reached == 0) {
         if let Some(branch) = &row.branch {
