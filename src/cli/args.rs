@@ -96,7 +96,7 @@ pub enum Command {
 /// Which rules.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RuleArgs {
-    /// Use these rules instead of those that `anchorwatch.toml` names, or the shipped ones
+    /// Use these rules, with folders below, instead of those that `anchorwatch.toml` names, or the shipped ones
     #[arg(long, value_name = "DIR|FILE", help_heading = "Rules")]
     pub rules: Option<PathBuf>,
     /// Add a rule file, which may `override` entries (repeatable)

@@ -176,10 +176,14 @@ impl<'d, 'io> Desk<'d, 'io> {
         if self.report_to_stderr { self.io.stderr_terminal } else { self.io.stdout_terminal }
     }
 
-    /// Writes a part of the report. No text of a graph or of rules commands the terminal.
+    /// Writes a part of the report. No text of a graph or of rules commands a terminal; programs get it as it is.
     pub fn print(&mut self, text: &str) -> Result<(), Stop> {
         let stream: &mut dyn Write = if self.report_to_stderr { self.io.stderr } else { self.io.stdout };
-        write(stream, drawn(text, self.out.style.color).as_bytes(), self.bar.as_ref())
+        let text = match self.form {
+            Form::Human | Form::Github => drawn(text, self.out.style.color),
+            Form::Json | Form::Sarif | Form::Junit => text.into(),
+        };
+        write(stream, text.as_bytes(), self.bar.as_ref())
     }
 
     /// Writes a file's bytes to standard output.

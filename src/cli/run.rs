@@ -315,7 +315,6 @@ impl Bench<'_> {
             report.summary.add_failed();
             return Ok(());
         }
-        report.summary.add(&outcome, engine.measures(&outcome));
         if let Some(target) = self.task.targets.and_then(|targets| targets.get(number)) {
             let (format, compressed) = format_of(target);
             let (bytes, lost) = session::save(&loaded, &outcome.after, format.unwrap_or(loaded.format))
@@ -331,6 +330,8 @@ impl Bench<'_> {
             report.written = Some((target.clone(), bytes));
             report.edits = outcome.edits().map(json::edit).collect();
         }
+        // What cannot be written counts as failed alone.
+        report.summary.add(&outcome, engine.measures(&outcome));
         Ok(())
     }
 

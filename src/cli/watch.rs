@@ -32,7 +32,7 @@ use crate::report::json::level_word;
 use crate::report::place::side_index;
 use crate::report::plain::plain;
 use crate::report::{Below, Complaint};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, rule_files};
 
 /// Saves that come close together are looked at once.
 const QUIET: Duration = Duration::from_millis(60);
@@ -181,7 +181,11 @@ impl<'a> Eye<'a> {
             folders.extend(path.parent().map(Path::to_owned));
         };
         let graphs = self.pinned();
-        self.rules().into_iter().chain(self.overlays()).chain(graphs).for_each(|path| add(path));
+        graphs.into_iter().for_each(|path| add(path));
+        for path in self.rules().into_iter().chain(self.overlays()) {
+            add(path);
+            rule_files(path, &mut |_, _| ()).iter().for_each(|file| add(file));
+        }
         for path in &self.args.paths {
             add(path);
             for found in find(path).unwrap_or_default() {

@@ -416,7 +416,8 @@ impl<'m, 'a> Lower<'m, 'a> {
         let warn = |(op, (count, offset)): (&String, &(usize, usize))| FormatWarning {
             code: "format::unmapped-operator",
             message: format!(
-                "`{op}` ({count} nodes) has no GE operator; taken for one that reads its inputs and writes new outputs"
+                "`{op}` ({}) has no GE operator; taken for one that reads its inputs and writes new outputs",
+                super::nodes(*count)
             ),
             place: Place::Byte(*offset),
         };

@@ -289,7 +289,7 @@ fn attributes_that_a_pass_set_are_left_out_and_told() {
     edit.update_node(node, |n| n.attrs = n.attrs.with(Sym::new("note"), crate::graph::AttrValue::Int(1)));
     let (written, warnings) = super::save(&loaded, &edit.finish(&loaded.snapshot)).unwrap();
     assert_eq!(written, bytes("nested_if"));
-    assert_eq!(warnings[0].message, "attributes and descriptions changed on 1 nodes have no place in ONNX");
+    assert_eq!(warnings[0].message, "attributes and descriptions changed on 1 node have no place in ONNX");
     assert!(super::save(&loaded, &loaded.snapshot).unwrap().1.is_empty());
 }
 

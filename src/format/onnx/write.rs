@@ -46,7 +46,8 @@ fn notes_left_out(before: &State, now: &State) -> Vec<FormatWarning> {
         })
     };
     let count = before.nodes_by_id().filter(|(id, old)| has_notes(*id, old)).count();
-    let message = format!("attributes and descriptions changed on {count} nodes have no place in ONNX");
+    let nodes = super::nodes(count);
+    let message = format!("attributes and descriptions changed on {nodes} have no place in ONNX");
     let warning = FormatWarning { code: "format::left-out", message, place: Place::None };
     (count > 0).then_some(warning).into_iter().collect()
 }
