@@ -69,21 +69,23 @@ module.exports = grammar({
     file_doc: _ => /\/\/![^\n]*/,
 
     name: _ => /[A-Za-z_][A-Za-z0-9_]*/,
-    member: $ => choice(reserved('member', $.name), prec(-1, choice('attr', 'has_attr', 'has', 'note'))),
+    _member: $ => choice(
+      alias(reserved('member', $.name), $.member),
+      prec(-1, alias(choice('attr', 'has_attr', 'has', 'note'), $.member)),
+    ),
     dotted: _ => /[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*/,
     float: _ => /[0-9]+\.[0-9]+([eE][+-]?[0-9]+)?/,
     int: _ => /0x[0-9a-fA-F]+|[0-9]+/,
 
     // A text inserts values, a string does not.
-    string: $ => quoted(choice($._string_content, $.escape)),
-    _string_content: _ => token.immediate(prec(1, /[^"\\\n]+/)),
-    text: $ => quoted(choice($._text_content, $.escape, $.inserted)),
+    string: $ => quoted(choice($.content, $.escape)),
+    content: _ => token.immediate(prec(1, /[^"\\\n]+/)),
+    text: $ => quoted(choice(alias($._text_content, $.content), $.escape, $.inserted)),
     _text_content: _ => token.immediate(prec(1, /[^"\\{\n]+/)),
     escape: _ => token.immediate(/\\[n"\\{}]/),
     inserted: $ => seq(alias(token.immediate('{'), '{'), $.expr, '}'),
     // Strings inside `{…}` of a text: `\"…\"`.
-    inner_string: $ => seq('\\"', optional($._inner_content), alias(token.immediate('\\"'), '\\"')),
-    _inner_content: _ => token.immediate(prec(1, /[^"\\\n]+/)),
+    inner_string: $ => seq('\\"', optional($.content), alias(token.immediate('\\"'), '\\"')),
 
     // ---- expressions, loosest first
 
@@ -109,7 +111,7 @@ module.exports = grammar({
     access: $ => prec(POSTFIX, seq(
       field('value', $.simple),
       '.',
-      choice($.attr_access, $.has_access, $.note_access, seq(field('member', $.member), optional($.args))),
+      choice($.attr_access, $.has_access, $.note_access, seq(field('member', $._member), optional(field('arguments', $.args)))),
     )),
     attr_access: $ => seq(choice('attr', 'has_attr'), $.attr_name),
     attr_name: $ => seq(touching('('), $.dotted, ')'),
@@ -163,7 +165,7 @@ module.exports = grammar({
     symbols_args: $ => seq(touching('('), $.name, ',', $.expr, ')'),
     conflicts_value: $ => seq('conflicts', $.conflicts_args),
     conflicts_args: $ => seq(touching('('), $.expr, ',', $.expr, optional(seq(',', $.expr)), ')'),
-    call: $ => seq(field('function', $._variable), $.args),
+    call: $ => seq(field('function', $._variable), field('arguments', $.args)),
 
     // ---- types
 

@@ -1,0 +1,11 @@
+//! The rule language of anchorwatch for Tree-sitter: `parser.set_language(&tree_sitter_anchor::LANGUAGE.into())`.
+
+use tree_sitter_language::LanguageFn;
+
+unsafe extern "C" {
+    fn tree_sitter_anchor() -> *const ();
+}
+
+/// The grammar of rule files, `.anchor`.
+// SAFETY: the function gives a static table that Tree-sitter has generated.
+pub const LANGUAGE: LanguageFn = unsafe { LanguageFn::from_raw(tree_sitter_anchor) };
