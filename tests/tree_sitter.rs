@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anchorwatch::lang::fmt::{errors, format};
 use anchorwatch::lang::syntax::parse_file;
+use anchorwatch::lang::syntax::scan::{Token, tokens};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tree_sitter::{Language, Node, Parser, Query, QueryCursor, StreamingIterator as _, Tree};
@@ -21,6 +22,17 @@ mod respaced;
 use respaced::{any_item, respaced, rule_files};
 
 const FOLDER: &str = "editors/tree-sitter-anchor";
+
+/// The grammar of the language itself.
+const PEST: &str = include_str!("../grammar/anchor.pest");
+
+/// The words of the language: every `kw_… = @{ "WORD" …` of its grammar.
+fn keywords() -> BTreeSet<&'static str> {
+    let words = PEST.lines().filter(|line| line.starts_with("kw_"));
+    let words: BTreeSet<&str> = words.filter_map(|line| line.split('"').nth(1)).collect();
+    assert!(words.len() > 100, "{words:?}");
+    words
+}
 
 fn path(below: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER).join(below)
@@ -138,6 +150,40 @@ proptest! {
         let formatted = formatted.expect("just asked");
         prop_assert_eq!(misfit(&formatted), None, "{}", formatted);
     }
+}
+
+/// Words and marks that stand where others stood.
+fn another(words: &[&'static str], pick: usize) -> &'static str {
+    const MARKS: [&str; 22] = [
+        "(", ")", "{", "}", "[", "]", ",", ";", ":", "=", "=>", "->", "==", "..", "-", "|", "x", "a.b", "Ab",
+        "1", "\"t\"", "",
+    ];
+    let pick = pick % (words.len() + MARKS.len());
+    words.get(pick).copied().unwrap_or_else(|| MARKS[pick - words.len()])
+}
+
+/// Keywords are names in many places: wherever the language says so, the grammar does. (Not in `isolate before or x`: there
+/// `before` is the place and no name.)
+#[test]
+fn a_word_in_the_place_of_another_is_understood_as_the_language_does() {
+    let words: Vec<&'static str> = keywords().into_iter().collect();
+    let (items, picks) = (any_item(), (any::<usize>(), any::<usize>()));
+    let config = ProptestConfig { cases: 2000, max_global_rejects: 100_000, ..ProptestConfig::default() };
+    // The same texts in every run.
+    let rng = proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha);
+    let mut runner = proptest::test_runner::TestRunner::new_with_rng(config, rng);
+    let outcome = runner.run(&(items, picks), |(item, (place, word))| {
+        let tokens: Vec<Token> = tokens(&item).into_iter().filter(|token| !token.is_comment()).collect();
+        let token = tokens[place % tokens.len()];
+        let (before, after) = (&item[..token.span.start as usize], &item[token.span.end as usize..]);
+        let text = format!("{before}{}{after}", another(&words, word));
+        let wrong = errors(&parse_file(&text));
+        prop_assume!(wrong.iter().all(|error| TOLD_LATER.contains(&error.code)));
+        prop_assume!(!before.ends_with("isolate before ") && !before.ends_with("isolate after "));
+        prop_assert_eq!(misfit(&text), None, "{}", text);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
 // ---- what is generated ----
@@ -281,8 +327,7 @@ const NO_NODES: [&str; 50] = [
 fn the_grammar_has_the_rules_of_the_language() {
     let grammar = grammar();
     let rules = grammar["rules"].as_object().expect("rules");
-    let pest = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar/anchor.pest"));
-    let names = pest.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let names = PEST.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()));
     let names: Vec<&str> = names.filter_map(|line| Some(line.split_once(" = ")?.0.trim())).collect();
     assert!(names.len() > 300, "{names:?}");
     let missing: Vec<&str> =
@@ -382,10 +427,6 @@ fn is_of_the_language(capture: &str) -> bool {
 
 #[test]
 fn every_word_of_the_language_and_no_other_has_its_colour() {
-    let pest = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar/anchor.pest"));
-    let words = pest.lines().filter(|line| line.starts_with("kw_"));
-    let words: BTreeSet<&str> = words.filter_map(|line| line.split('"').nth(1)).collect();
-    assert!(words.len() > 100, "{words:?}");
     let texts = texts();
     let mut seen = BTreeSet::new();
     for text in &texts {
@@ -397,7 +438,7 @@ fn every_word_of_the_language_and_no_other_has_its_colour() {
             }
         }
     }
-    assert_eq!(seen, words);
+    assert_eq!(seen, keywords());
 }
 
 /// The nodes at a place, from the innermost outwards.

@@ -15,7 +15,7 @@
 const WHERE = 1, OR = 2, AND = 3, NOT = 4, COMPARE = 5, COALESCE = 6, RANGE = 7, ADD = 8, MULTIPLY = 9, NEGATE = 10,
   POSTFIX = 11;
 
-// Words that begin an item, and may still name what can stand where an item may begin.
+// Words that begin an item, and may still be names where an item may begin.
 const ITEM_WORDS = [
   'set', 'extend', 'override', 'remove', 'table', 'attr', 'note', 'option', 'enum', 'fn', 'walk', 'symbols', 'attribute',
   'never', 'always', 'default', 'skip', 'checker', 'matrix', 'chain', 'steps', 'action', 'pass', 'lint', 'order',
@@ -25,6 +25,15 @@ const ITEM_WORDS = [
 const commas = rule => seq(rule, repeat(seq(',', rule)));
 const list = rule => seq(commas(rule), optional(','));
 const maybe_list = rule => optional(list(rule));
+
+// Words that may follow an expression, and may still be names where one may end.
+const FOLLOWING_WORDS = [
+  ...ITEM_WORDS, 'after', 'alias', 'all', 'answered', 'any', 'apply', 'as', 'at', 'attempt', 'because', 'clear', 'conflicts',
+  'connect', 'count', 'counter', 'cut', 'delete', 'do', 'doc', 'except', 'expect', 'fail', 'find', 'first', 'for', 'found',
+  'from', 'give', 'graph', 'halt', 'help', 'ignore', 'insert', 'into', 'isolate', 'join', 'level', 'link', 'merge', 'mode',
+  'named', 'on', 'otherwise', 'repeat', 'report', 'require', 'resolve', 'sort', 'stop', 'sweep', 'to', 'track', 'twice', 'unite',
+  'unlink', 'use', 'when', 'with',
+];
 
 // The bracket of a call or an index touches what it follows.
 const touching = bracket => alias(token.immediate(bracket), bracket);
@@ -136,7 +145,9 @@ module.exports = grammar({
       alias(choice('first', 'all', 'any', 'count', 'find'), $.name),
       prec(-1, alias(choice('option', 'counter', 'symbols', 'conflicts'), $.name)),
     ),
-    _any_name: $ => choice($.name, alias(choice(...ITEM_WORDS), $.name)),
+    _any_name: $ => choice($.name, $._item_word),
+    _item_word: $ => alias(choice(...ITEM_WORDS), $.name),
+    _following_word: $ => alias(choice(...FOLLOWING_WORDS), $.name),
     paren: $ => seq('(', $.expr, ')'),
     list: $ => seq('[', maybe_list($.expr), ']'),
     block_expr: $ => seq(
@@ -156,7 +167,9 @@ module.exports = grammar({
     first_case: $ => seq(optional($.case_name), field('condition', $.expr), '=>', field('value', $.expr)),
     case_name: $ => seq($._variable, ':'),
     quantifier: $ => prec.right(seq(
-      choice('all', 'any', 'count', 'find'), field('name', $.name), 'in', field('list', $.simple), ':',
+      choice('all', 'any', 'count', 'find'),
+      field('name', choice($.name, $._following_word)),
+      'in', field('list', $.simple), ':',
       field('condition', $.simple),
     )),
     option_value: $ => seq('option', $.attr_name),
@@ -169,7 +182,7 @@ module.exports = grammar({
 
     // ---- types
 
-    ty: $ => seq(choice($.list_type, $.name), repeat('?')),
+    ty: $ => seq(choice($.list_type, $.name, alias('list', $.name)), repeat('?')),
     list_type: $ => seq('list', '<', $.ty, '>'),
     param: $ => seq(field('name', $.name), ':', $.ty),
     params: $ => seq('(', maybe_list($.param), ')'),
@@ -380,12 +393,13 @@ module.exports = grammar({
     twice: _ => 'twice',
     test_option: $ => seq('option', $.dotted, '=', $.expr),
     test_graph: $ => seq('graph', $.raw_graph),
-    // The graph notation is a language of its own; only its braces, strings and comments matter here.
+    // The graph notation is a language of its own; only its brackets, strings and comments matter here.
     raw_graph: $ => seq('{', optional($.raw), '}'),
-    raw: $ => repeat1(choice($._raw_word, $.raw_string, $.raw_braces)),
-    raw_braces: $ => seq('{', repeat(choice($._raw_word, $.raw_string, $.raw_braces)), '}'),
+    raw: $ => repeat1($._raw_piece),
+    _raw_piece: $ => choice($._raw_word, $.raw_string, $.raw_brackets),
+    raw_brackets: $ => choice(...['{}', '()', '[]'].map(([open, close]) => seq(open, repeat($._raw_piece), close))),
     raw_string: _ => /"(\\[^\n]|[^"\\\n])*"/,
-    _raw_word: _ => /([^{}"\/ \t\r\n]|\/[^\/{}" \t\r\n])+|\//,
+    _raw_word: _ => /([^{}()\[\]"\/ \t\r\n]|\/[^\/{}()\[\]" \t\r\n])+|\//,
 
     expect: $ => seq('expect', choice(
       $.nothing, $.expect_insert, $.expect_edge, $.expect_control, $.expect_no, $.expect_error, $.expect_warn,
