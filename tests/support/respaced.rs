@@ -7,18 +7,23 @@ use proptest::prelude::*;
 
 /// All rule files below a directory.
 pub fn rule_files(dir: &str) -> Vec<PathBuf> {
-    fn collect(dir: &Path, found: &mut Vec<PathBuf>) {
+    files(dir, "anchor")
+}
+
+/// All files with an extension below a directory.
+pub fn files(dir: &str, extension: &str) -> Vec<PathBuf> {
+    fn collect(dir: &Path, extension: &str, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(dir).expect("the directory is there") {
             let path = entry.expect("the entry is there").path();
             if path.is_dir() {
-                collect(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "anchor") {
+                collect(&path, extension, found);
+            } else if path.extension().is_some_and(|found| found == extension) {
                 found.push(path);
             }
         }
     }
     let mut found = Vec::new();
-    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(dir), &mut found);
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(dir), extension, &mut found);
     found.sort();
     found
 }

@@ -108,11 +108,10 @@
 (content) @string
 (raw_string) @string
 (escape) @string.escape
-(inserted "{" @punctuation.special "}" @punctuation.special)
 [(int) (float)] @number
 
 ; ---- marks
 
 ["==" "!=" "<=" ">=" "<" ">" "??" ".." "+" "-" "*" "/" "%" "=" "=>" "->" "?" "|"] @operator
-["(" ")" "[" "]"] @punctuation.bracket
+["(" ")" "[" "]" "{" "}"] @punctuation.bracket
 ["." "," ":" ";"] @punctuation.delimiter
