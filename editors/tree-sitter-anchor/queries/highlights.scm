@@ -74,6 +74,17 @@
   (#match? @constant "^[A-Z]"))
 
 (param name: (name) @variable.parameter)
+(role name: (name) @variable.parameter)
+(let_in name: (name) @variable)
+(let_statement name: (name) @variable)
+(quantifier name: (name) @variable)
+(step name: (name) @variable)
+(for_statement name: (name) @variable)
+(each_step name: (name) @variable)
+(sweep_statement name: (name) @variable)
+(resolve_statement name: (name) @variable)
+(order_first name: (name) @variable)
+(order_ignore name: (name) @variable)
 
 (attr_item name: (dotted) @property)
 (aliases (dotted) @property)
