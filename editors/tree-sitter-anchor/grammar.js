@@ -6,7 +6,8 @@
  * row, two statements on one line) is no error here.
  *
  * Few words of the language are reserved, so a word is a keyword only where one may stand. Where a name may stand
- * too, `soft` tells which keywords are names; the conflicts below are the places where one word more decides.
+ * too, `_soft`, `_item_word` and `_following_word` tell which keywords are names; the conflicts below are the places
+ * where one word more decides, and `src/scanner.c` decides about `not in`.
  */
 /// <reference types="tree-sitter-cli/dsl" />
 // @ts-check
@@ -93,7 +94,7 @@ module.exports = grammar({
     _text_content: _ => token.immediate(prec(1, /[^"\\{\n]+/)),
     escape: _ => token.immediate(/\\[n"\\{}]/),
     inserted: $ => seq(alias(token.immediate('{'), '{'), $.expr, '}'),
-    // Strings inside `{…}` of a text: `\"…\"`.
+    // Strings inside `{…}` of a text: `\"…\"`. (Neither form of a string is refused in the place of the other.)
     inner_string: $ => seq('\\"', optional($.content), alias(token.immediate('\\"'), '\\"')),
 
     // ---- expressions, loosest first
@@ -271,6 +272,7 @@ module.exports = grammar({
     over: $ => seq('over', 'group', 'with', $.mark_side, 'and', $.mark_side),
     mark_side: $ => choice(seq('(', $.name, repeat(seq('or', $.name)), ')'), $.name),
     clause: $ => choice($.when, $.isolate, $.because, $.help, $.level, $.doc),
+    // `before` and `after` are no names here.
     isolate: $ => seq('isolate', optional($.position), $.simple),
     position: _ => choice('before', 'after'),
     level: _ => seq('level', choice('error', 'warn', 'note')),

@@ -13,6 +13,22 @@ fn grammar(of: &Grammar) -> Value {
 }
 
 #[test]
+fn the_description_names_files_that_are_there() {
+    let text = read(&rules().path("tree-sitter.json"));
+    let description: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(description["metadata"]["version"], env!("CARGO_PKG_VERSION"));
+    let listed = description["grammars"].as_array().expect("grammars");
+    for (entry, of) in listed.iter().zip([rules(), graphs()]) {
+        assert_eq!(entry["name"], grammar(&of)["name"]);
+        assert!(rules().path(entry["path"].as_str().expect("a path")).join("src/parser.c").is_file());
+        for key in ["highlights", "locals", "injections", "tags"] {
+            assert!(entry[key].as_str().is_none_or(|query| rules().path(query).is_file()), "{key}");
+        }
+    }
+    assert_eq!(listed.len(), 2);
+}
+
+#[test]
 fn the_generated_grammar_is_that_of_the_source() {
     let says = rules().path("test/grammar.js");
     for of in [rules(), graphs()] {
