@@ -44,7 +44,7 @@ fn every_query_captures_something() {
     for (file, wanted) in [
         ("folds", "fold"),
         ("injections", "injection.content"),
-        ("locals", "local.definition"),
+        ("locals", "local.definition.variable"),
         ("textobjects", "function.inside"),
         ("indents", "indent.begin"),
         ("tags", "definition.function"),

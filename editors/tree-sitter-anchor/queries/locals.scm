@@ -1,5 +1,4 @@
-; Names that an item or a block declares, and where they hold. (`local.definition` is for tools of Tree-sitter and Neovim,
-; `local.definition.variable…` for Helix.)
+; Names that an item or a block declares, and where they hold. In the words of Helix: Tree-sitter's own tools do not know them.
 
 [
   (item)
@@ -15,17 +14,17 @@
   (order_ignore)
 ] @local.scope
 
-(param name: (name) @local.definition @local.definition.variable.parameter)
-(role name: (name) @local.definition @local.definition.variable.parameter)
-(let_in name: (name) @local.definition @local.definition.variable)
-(let_statement name: (name) @local.definition @local.definition.variable)
-(quantifier name: (name) @local.definition @local.definition.variable)
-(step name: (name) @local.definition @local.definition.variable)
-(for_statement name: (name) @local.definition @local.definition.variable)
-(sweep_statement name: (name) @local.definition @local.definition.variable)
-(resolve_statement name: (name) @local.definition @local.definition.variable)
-(each_step name: (name) @local.definition @local.definition.variable)
-(order_first name: (name) @local.definition @local.definition.variable)
-(order_ignore name: (name) @local.definition @local.definition.variable)
+(param name: (name) @local.definition.variable.parameter)
+(role name: (name) @local.definition.variable.parameter)
+(let_in name: (name) @local.definition.variable)
+(let_statement name: (name) @local.definition.variable)
+(quantifier name: (name) @local.definition.variable)
+(step name: (name) @local.definition.variable)
+(for_statement name: (name) @local.definition.variable)
+(sweep_statement name: (name) @local.definition.variable)
+(resolve_statement name: (name) @local.definition.variable)
+(each_step name: (name) @local.definition.variable)
+(order_first name: (name) @local.definition.variable)
+(order_ignore name: (name) @local.definition.variable)
 
 (name) @local.reference
