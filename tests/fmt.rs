@@ -1,17 +1,16 @@
 //! The one form of rule files: what comes out means what went in, keeps every comment, and stays as it is.
 
-#[path = "support/files.rs"]
-mod files;
-
 use std::path::Path;
 
 use anchorwatch::lang::fmt::{WIDTH, format};
 use anchorwatch::lang::syntax::{comments, parse_file, print_item};
-use files::files;
 use proptest::prelude::*;
 
 #[path = "support/reference.rs"]
 mod reference;
+#[path = "support/respaced.rs"]
+mod respaced;
+use respaced::{any_item, respaced, rule_files};
 
 /// What a file says: its items as trees print, graphs of tests line by line, and its comments.
 fn says(text: &str) -> (Vec<String>, Vec<String>) {
@@ -40,7 +39,7 @@ fn formatted(text: &str) -> String {
 #[test]
 fn files_keep_their_meaning_and_comments() {
     let mut count = 0;
-    for path in ["rules", "tests"].into_iter().flat_map(|folder| files(folder, "anchor")) {
+    for path in ["rules", "tests"].into_iter().flat_map(rule_files) {
         let text = std::fs::read_to_string(&path).expect("the file is readable");
         if parse_file(&text).items.iter().any(|item| item.item.is_none())
             || !parse_file(&text).diagnostics.is_empty()
@@ -66,7 +65,7 @@ fn examples_of_the_reference_keep_their_meaning() {
 #[test]
 fn layouts_are_as_expected() {
     let mut count = 0;
-    for path in files("tests/fmt", "anchor") {
+    for path in rule_files("tests/fmt") {
         let text = std::fs::read_to_string(&path).expect("the file is readable");
         let wanted =
             std::fs::read_to_string(path.with_extension("expected")).expect("an expectation is beside it");
@@ -78,7 +77,7 @@ fn layouts_are_as_expected() {
 
 #[test]
 fn lines_are_broken_where_they_can_be() {
-    for path in files("rules", "anchor") {
+    for path in rule_files("rules") {
         let text = std::fs::read_to_string(&path).expect("the file is readable");
         for line in formatted(&text).lines().filter(|line| !line.contains('"') && !line.contains("//")) {
             assert!(line.chars().count() <= WIDTH, "{}: {line}", path.display());
@@ -88,7 +87,7 @@ fn lines_are_broken_where_they_can_be() {
 
 #[test]
 fn the_shipped_rules_have_their_form() {
-    for path in files("rules", "anchor") {
+    for path in rule_files("rules") {
         let text = std::fs::read_to_string(&path).expect("the file is readable");
         let advice = "`anchorwatch fmt rules` brings it into its form";
         assert!(format(&text) == Ok(text), "{}: {advice}", path.display());
@@ -145,58 +144,6 @@ fn folders_are_formatted_file_by_file() {
     assert_eq!(run(folder.path(), &["a.anchor", "inner"]), (Some(0), String::new()));
     assert_eq!(run(folder.path(), &["--check", "a.anchor", "inner"]), (Some(0), String::new()));
     assert_eq!(run(folder.path(), &["missing.anchor"]).0, Some(2));
-}
-
-/// Pieces of the repository's rules, each an item.
-fn any_item() -> impl Strategy<Value = String> {
-    let mut items = Vec::new();
-    for path in
-        ["rules", "tests/scenarios", "tests/overlays"].into_iter().flat_map(|folder| files(folder, "anchor"))
-    {
-        let text = std::fs::read_to_string(&path).expect("the file is readable");
-        items.extend(parse_file(&text).items.into_iter().map(|item| item.source.text));
-    }
-    prop::sample::select(items)
-}
-
-/// The item with other spaces between its tokens, and comments where `comment` says.
-fn respaced(item: &str, gaps: &[u8]) -> String {
-    let mut out = String::new();
-    let mut gaps = gaps.iter().cycle();
-    let mut in_graph = false;
-    for line in item.lines() {
-        // The lines of a graph are those of another language.
-        in_graph |= line.contains("graph {");
-        let spaces = line.len() - line.trim_start().len();
-        out.push_str(&line[..spaces]);
-        let mut in_text = false;
-        let mut escaped = false;
-        for (at, part) in line[spaces..].char_indices() {
-            let rest = &line[spaces + at..];
-            if !in_text && rest.starts_with("//") {
-                out.push_str(rest);
-                break;
-            }
-            if part == '"' && !escaped {
-                in_text = !in_text;
-            }
-            escaped = part == '\\' && !escaped;
-            if part == ' ' && !in_text && !in_graph {
-                match gaps.next().copied().unwrap_or(0) % 16 {
-                    0 => out.push_str("\n    "),
-                    1 => out.push_str("   "),
-                    2 => out.push_str(" // behind\n  "),
-                    3 => out.push_str("\n\n   // above\n   "),
-                    _ => out.push(' '),
-                }
-            } else {
-                out.push(part);
-            }
-        }
-        in_graph &= line.trim() != "}";
-        out.push('\n');
-    }
-    out
 }
 
 proptest! {
