@@ -57,10 +57,10 @@ pub fn main() -> ExitCode {
         .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let mut io = Io {
-        // Not locked: the language server reads and writes on threads of its own.
+        // Not locked: the language server reads and writes on threads of its own, and so do progress bars.
         stdin: &mut std::io::stdin(),
         stdout: &mut std::io::BufWriter::new(std::io::stdout()),
-        stderr: &mut std::io::stderr().lock(),
+        stderr: &mut std::io::stderr(),
         stdout_terminal: std::io::stdout().is_terminal(),
         stderr_terminal: std::io::stderr().is_terminal(),
         environment,
