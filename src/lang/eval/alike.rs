@@ -104,7 +104,11 @@ impl Kept {
     /// Whether a value is the same seen from anywhere.
     pub fn is_free(value: &Value) -> bool {
         match value {
-            Value::Node(_) | Value::Input(_) | Value::Output(_) | Value::Inputs { .. } | Value::Outputs { .. } => false,
+            Value::Node(_)
+            | Value::Input(_)
+            | Value::Output(_)
+            | Value::Inputs { .. }
+            | Value::Outputs { .. } => false,
             Value::Graph(_) | Value::Symbols(_) | Value::Group(_) => false,
             Value::List(_) => value.elements().all(|element| Kept::is_free(&element)),
             _ => true,
@@ -406,6 +410,21 @@ impl Machine<'_> {
         }
         self.leave(base);
         self.alike.as_ref()?.shared.get(&place?.key).cloned()
+    }
+
+    /// Whether a condition of a walk holds at a place and all that are like it, or at none of them.
+    pub(super) fn decided(&mut self, code: &Code, condition: ExprId, place: &Value) -> Option<bool> {
+        let frame = std::slice::from_ref(place);
+        if code.own(condition).is_some() {
+            let base = self.enter(frame, code.locals);
+            let holds = self.condition(code, condition, base);
+            self.leave(base);
+            return Some(holds);
+        }
+        match self.fitted(code, condition, frame)? {
+            Shared::Value(Kept::Value(value)) => Some(value.is_true()),
+            _ => None,
+        }
     }
 
     /// `None`: nothing is shared there, or somebody records what is read.

@@ -72,8 +72,9 @@ impl Machine<'_> {
             _ => {}
         }
         let size = size(&code, root);
-        // What hardly shrinks is not worth the room.
-        if size * 4 > before * 3 { Shared::AsWritten } else { Shared::Residual(Rc::new(Residual { code, root, size })) }
+        // What hardly shrinks is not worth the room, unless callers may take it over.
+        let is_worth_it = size <= SMALL || size * 4 <= before * 3;
+        if is_worth_it { Shared::Residual(Rc::new(Residual { code, root, size })) } else { Shared::AsWritten }
     }
 }
 
@@ -164,7 +165,21 @@ impl Specializer<'_, '_, '_> {
             _ => {}
         }
         let rests_on = self.from.own(id)?;
-        rests_on.iter().all(|local| self.knows(*local)).then(|| self.machine.expr(self.from, id, self.spot.base))
+        rests_on
+            .iter()
+            .all(|local| self.knows(*local))
+            .then(|| self.machine.expr(self.from, id, self.spot.base))
+    }
+
+    /// The value of `id`, of which `copy` is left, if that is known.
+    fn value_of(&mut self, id: ExprId, copy: ExprId) -> Option<Value> {
+        match &self.to.ops[copy as usize] {
+            Op::Const(value) => Some(value.clone()),
+            Op::Local(local) if self.knows(*local) => {
+                Some(self.machine.stack[self.spot.base + *local as usize].clone())
+            }
+            _ => self.value(id),
+        }
     }
 
     /// Code for a value that all nodes of the kind have, each as seen from itself. `None`: it belongs to this node alone.
@@ -200,13 +215,11 @@ impl Specializer<'_, '_, '_> {
 
     /// Notes what `local` will hold, if that is known.
     fn bind(&mut self, local: Local, value: ExprId, copy: ExprId) {
-        let op = self.to.ops[copy as usize].clone();
-        let (known, stands) = match op {
-            Op::Const(ref known) => (Some(known.clone()), op),
-            Op::Local(_) => (self.value(value), op),
-            _ => (self.value(value), Op::Local(local)),
+        let stands = match &self.to.ops[copy as usize] {
+            simple @ (Op::Const(_) | Op::Local(_)) => simple.clone(),
+            _ => Op::Local(local),
         };
-        if let Some(known) = known {
+        if let Some(known) = self.value_of(value, copy) {
             self.machine.stack[self.spot.base + local as usize] = known;
             self.known.push((local, stands));
         }
@@ -222,7 +235,8 @@ impl Specializer<'_, '_, '_> {
         let args = from.args(args);
         let copies: Vec<ExprId> = args.iter().map(|&arg| self.expr(arg)).collect();
         let lifted = |at: usize| at < 32 && lift >> at & 1 == 1;
-        if (0..).zip(&copies).any(|(at, &copy)| lifted(at) && self.constant(copy).is_some_and(Value::is_none)) {
+        if (0..).zip(&copies).any(|(at, &copy)| lifted(at) && self.constant(copy).is_some_and(Value::is_none))
+        {
             return self.add(Op::Const(Value::None));
         }
         let outer = self.known.len();
@@ -231,7 +245,8 @@ impl Specializer<'_, '_, '_> {
         }
         let body = self.expr(body);
         self.known.truncate(outer);
-        let is_sure = |(at, &copy): (usize, &ExprId)| !lifted(at) || matches!(self.to.ops[copy as usize], Op::Const(_));
+        let is_sure =
+            |(at, &copy): (usize, &ExprId)| !lifted(at) || matches!(self.to.ops[copy as usize], Op::Const(_));
         if (0..).zip(&copies).all(is_sure) && !mentions(&self.to, body, at..at + copies.len() as Local) {
             return body;
         }
@@ -267,12 +282,8 @@ impl Specializer<'_, '_, '_> {
         let Data::Fn { value } = linked.data else { return None };
         let code = &linked.plain;
         let Op::Alike { local, .. } = code.ops[value as usize] else { return None };
-        let known: Vec<Option<Value>> = (0..args.len())
-            .map(|at| match &self.to.ops[copies[at] as usize] {
-                Op::Const(value) => Some(value.clone()),
-                _ => self.value(args[at]),
-            })
-            .collect();
+        let known: Vec<Option<Value>> =
+            args.iter().zip(copies).map(|(&arg, &copy)| self.value_of(arg, copy)).collect();
         let lifted = |at: usize| at < 32 && lift >> at & 1 == 1;
         // None, or perhaps none: the call decides.
         if (0..).zip(&known).any(|(at, value)| lifted(at) && value.as_ref().is_none_or(Value::is_none)) {
@@ -301,10 +312,7 @@ impl Specializer<'_, '_, '_> {
     /// A walk that ends where it begins.
     fn walk(&mut self, walk: EntryId, mode: WalkMode, start: ExprId) -> ExprId {
         let from = self.expr(start);
-        let place = match &self.to.ops[from as usize] {
-            Op::Const(value) => Some(value.clone()),
-            _ => self.value(start),
-        };
+        let place = self.value_of(start, from);
         let ends = place.filter(|place| self.is_here(place)).is_some_and(|place| self.ends(walk, &place));
         let op = match mode {
             _ if !ends => Op::Walk { walk, mode, from },
@@ -324,11 +332,10 @@ impl Specializer<'_, '_, '_> {
         let Entry::Walk { steps, .. } = &*linked.entry else { return false };
         for (condition, next) in steps {
             let Some(condition) = *condition else { return next.is_none() };
-            let shared = self.machine.fitted(&linked.plain, condition, std::slice::from_ref(place));
-            match shared {
-                Some(Shared::Value(Kept::Value(Value::Bool(false)))) => {}
-                Some(Shared::Value(Kept::Value(Value::Bool(true)))) => return next.is_none(),
-                _ => return false,
+            match self.machine.decided(&linked.plain, condition, place) {
+                Some(false) => {}
+                Some(true) => return next.is_none(),
+                None => return false,
             }
         }
         true
@@ -353,7 +360,11 @@ fn uses_only(code: &Code, id: ExprId, params: Local) -> bool {
     while let Some(id) = open.pop() {
         let fits = match code.ops[id as usize] {
             Op::Local(local) => local < params,
-            Op::Let { .. } | Op::Inline { .. } | Op::Quantifier { .. } | Op::Where { .. } | Op::Each { .. } => false,
+            Op::Let { .. }
+            | Op::Inline { .. }
+            | Op::Quantifier { .. }
+            | Op::Where { .. }
+            | Op::Each { .. } => false,
             Op::Alike { .. } => false,
             _ => true,
         };

@@ -13,7 +13,7 @@ use super::graft::Graft;
 use super::program::{Data, Linked};
 use super::{EntryId, Value};
 use crate::lang::facts::Fact;
-use crate::lang::hir::{Each, Entry, ExprId, Local};
+use crate::lang::hir::{Compare, Each, Entry, ExprId, Local};
 use crate::lang::syntax::ast::{Kind, Quantifier};
 
 /// Functions of more expressions than this are called.
@@ -180,7 +180,8 @@ impl<'a> Simplifier<'a> {
         }
         let locals = free + kept.len() as Local;
         self.code.locals = self.code.locals.max(locals + from.locals.saturating_sub(args.len() as Local));
-        let body = Inliner { entries: self.entries, from, params: &params, locals, to: self.code }.expr(value);
+        let body =
+            Inliner { entries: self.entries, from, params: &params, locals, to: self.code }.expr(value);
         self.code.ops[id as usize] = if kept.is_empty() {
             self.code.ops[body as usize].clone()
         } else {
@@ -268,7 +269,9 @@ pub(super) fn fold(entries: &[Linked], code: &mut Code, id: ExprId) {
         | Op::HasAttr { base: of, .. }
         | Op::HasMark { base: of, .. }
         | Op::Note { base: of, .. }
-        | Op::Walk { from: of, .. } => constant(of).filter(|of| of.is_none()).and_then(|_| value(Value::None)),
+        | Op::Walk { from: of, .. } => {
+            constant(of).filter(|of| of.is_none()).and_then(|_| value(Value::None))
+        }
         Op::Coalesce(a, b) => match constant(a) {
             Some(Value::None) => Some(same(b)),
             Some(_) => Some(same(a)),
@@ -282,9 +285,14 @@ pub(super) fn fold(entries: &[Linked], code: &mut Code, id: ExprId) {
             Some(Value::Enum { variant, .. }) => code.args(arms).get(*variant as usize).map(|&arm| same(arm)),
             _ => None,
         },
-        Op::Compare { op, left, right } => {
-            both(left, right).and_then(|(left, right)| value(Value::Bool(compare(op, left, right))))
-        }
+        Op::Compare { op, left, right } => match (both(left, right), constant(right)) {
+            (Some((left, right)), _) => value(Value::Bool(compare(op, left, right))),
+            (None, Some(variant)) if never_that(entries, code, left, variant) => match op {
+                Compare::Eq | Compare::Ne => value(Value::Bool(op == Compare::Ne)),
+                _ => None,
+            },
+            _ => None,
+        },
         Op::Arith { op, left, right } => {
             both(left, right).and_then(|(left, right)| value(arith(op, left, right)))
         }
@@ -354,12 +362,24 @@ fn is_condition(code: &Code, id: ExprId) -> bool {
     }
 }
 
+/// Whether `id` is a cell of a matrix whose column is known, and no cell of that column is `variant`.
+fn never_that(entries: &[Linked], code: &Code, id: ExprId, variant: &Value) -> bool {
+    let Op::Matrix { matrix, row, column } = code.ops[id as usize] else { return false };
+    let Op::Const(column) = &code.ops[column as usize] else { return false };
+    let (Some(column), Some(variant)) = (column.as_variant(), variant.as_variant()) else { return false };
+    let Entry::Matrix { cells, .. } = &*entries[matrix.0 as usize].entry else { return false };
+    let is_there = |row: &Vec<u16>| row.get(column as usize) == Some(&variant);
+    !cells.iter().any(is_there) && is_pure(entries, code, row)
+}
+
 /// Whether nobody misses it if `id` is not evaluated.
 fn is_pure(entries: &[Linked], code: &Code, id: ExprId) -> bool {
     let mut open = vec![id];
     while let Some(id) = open.pop() {
         match &code.ops[id as usize] {
-            Op::Counter(_) | Op::Symbols { .. } | Op::Conflicts { .. } | Op::WouldConflict { .. } => return false,
+            Op::Counter(_) | Op::Symbols { .. } | Op::Conflicts { .. } | Op::WouldConflict { .. } => {
+                return false;
+            }
             op if callee(op).is_some_and(|callee| entries[callee.0 as usize].cost.is_none()) => return false,
             _ => {}
         }
