@@ -334,6 +334,22 @@ impl Machine<'_> {
         }
     }
 
+    /// The value of a function, if it is sooner found by the kind of the node than remembered.
+    #[inline]
+    pub(super) fn alike_call(&mut self, code: &Code, id: ExprId, frame: usize) -> Option<Value> {
+        let Op::Alike { local, cell, .. } = code.ops[id as usize] else { return None };
+        let place = self.alike_place(local, cell, frame)?;
+        match self.alike.as_ref()?.shared.get(&place.key)? {
+            Shared::Value(kept) => Some(kept.at(place.node)),
+            Shared::Residual(residual) if residual.is_small() => {
+                let residual = Rc::clone(residual);
+                self.grow(frame + code.locals as usize);
+                Some(self.expr(&residual.code, residual.root, frame))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a shared condition holds.
     pub(super) fn alike_condition(
         &mut self,

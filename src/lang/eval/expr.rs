@@ -314,6 +314,11 @@ impl<'a> Machine<'a> {
             self.leave(frame);
             return Value::None;
         }
+        if let Some(result) = self.alike_call(self.code(linked), value, frame) {
+            self.calls -= 1;
+            self.leave(frame);
+            return result;
+        }
         let tried = linked.memo && self.worth[callee.0 as usize].is_tried();
         let key = if tried { Key::new(callee.0, 0, &self.stack[frame..]) } else { None };
         let result = match key.and_then(|key| self.recall(&key)) {

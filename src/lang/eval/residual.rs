@@ -29,6 +29,12 @@ pub(super) struct Residual {
     size: usize,
 }
 
+impl Residual {
+    pub fn is_small(&self) -> bool {
+        self.size <= SMALL
+    }
+}
+
 /// Where an expression is fitted to a kind: `local` holds an example, in the frame at `base`.
 #[derive(Clone, Copy)]
 pub(super) struct Spot {
@@ -297,7 +303,7 @@ impl Specializer<'_, '_, '_> {
                 let value = kept.at(self.spot.node);
                 self.place(&value)
             }
-            Shared::Residual(residual) if residual.size <= SMALL => {
+            Shared::Residual(residual) if residual.is_small() => {
                 let params: Vec<Op> = copies.iter().map(|&copy| self.to.ops[copy as usize].clone()).collect();
                 let simple = params.iter().all(|op| matches!(op, Op::Const(_) | Op::Local(_)));
                 if !simple || !uses_only(&residual.code, residual.root, params.len() as Local) {

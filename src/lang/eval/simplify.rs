@@ -264,6 +264,11 @@ pub(super) fn fold(entries: &[Linked], code: &mut Code, id: ExprId) {
             (_, Some(true)) if is_pure(entries, code, a) => value(Value::Bool(true)),
             _ => None,
         },
+        Op::Fact { fact: Fact::NodeInput | Fact::NodeOutput | Fact::GraphNode, base: of, a, .. }
+            if [of, a].iter().any(|&id| constant(id).is_some_and(Value::is_none)) =>
+        {
+            value(Value::None)
+        }
         Op::Fact { base: of, .. }
         | Op::Attr { base: of, .. }
         | Op::HasAttr { base: of, .. }
