@@ -385,7 +385,7 @@ impl Machine<'_> {
     #[cold]
     #[inline(never)]
     fn ask(&mut self, code: &Code, body: ExprId, place: Place, at: (Local, usize)) -> Option<Shared> {
-        if code.own(body).is_some() {
+        if code.is_own_of(body, at.0) {
             return None;
         }
         let alike = self.alike.as_deref_mut()?;
@@ -416,7 +416,7 @@ impl Machine<'_> {
         if let Some(place) = place {
             let known = self.alike.as_ref().and_then(|alike| alike.shared.get(&place.key));
             if matches!(known, None | Some(Shared::Asked(_))) {
-                if code.own(body).is_some() {
+                if code.is_own_of(body, local) {
                     let value = self.expr(code, body, base);
                     self.keep_alike(place, &value);
                 } else {
@@ -431,7 +431,7 @@ impl Machine<'_> {
     /// Whether a condition of a walk holds at a place and all that are like it, or at none of them.
     pub(super) fn decided(&mut self, code: &Code, condition: ExprId, place: &Value) -> Option<bool> {
         let frame = std::slice::from_ref(place);
-        if code.own(condition).is_some() {
+        if code.is_own_of(condition, 0) {
             let base = self.enter(frame, code.locals);
             let holds = self.condition(code, condition, base);
             self.leave(base);

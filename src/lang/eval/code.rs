@@ -226,6 +226,11 @@ impl Code {
         &self.sets[index as usize]
     }
 
+    /// Whether `id` asks only what is written at the node that `local` holds.
+    pub fn is_own_of(&self, id: ExprId, local: Local) -> bool {
+        self.own(id).is_some_and(|own| own.iter().all(|&other| other == local))
+    }
+
     /// No code, for the same frame.
     pub fn beside(&self) -> Code {
         Code { entry: self.entry, locals: self.locals, declared: self.declared, ..Code::default() }
