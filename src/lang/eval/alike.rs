@@ -1,4 +1,5 @@
-//! Nodes that are alike: values that rest on what is written at one node are found once for each kind of node.
+//! Nodes that are alike: values that rest on what is written at one node are found once for each kind of node, and code that
+//! rests on it in part is fitted to the kind ([`super::residual`]).
 //!
 //! Promise: two nodes are of one kind only if no expression that [`super::own`] shares can tell them apart, so that a
 //! shared value is the one that the expression would have. Kinds are exact: nodes are compared, not their hashes. What is

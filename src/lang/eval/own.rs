@@ -3,7 +3,8 @@
 //! An expression is of a local's *own* if all that it asks is written at the node that the local holds, or whose anchor it
 //! holds, at the graph of that node, or at a node around that: types, ports, attributes, but not edges, names, notes or marks.
 //! Conditions of operators are nearly all of this kind, and a graph has many nodes and few kinds of them. Here such
-//! expressions are found and set into [`Op::Alike`]; [`super::alike`] finds their values once for each kind of node.
+//! expressions are found and set into [`Op::Alike`]; [`super::alike`] finds their values once for each kind of node. So are
+//! functions, steps and conditions that are made of them in part: of these, [`super::residual`] finds what is left.
 
 use std::cmp::Reverse;
 
