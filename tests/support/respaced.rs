@@ -1,31 +1,17 @@
 //! The rule files of the repository, and their items as somebody else would have written them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anchorwatch::lang::syntax::parse_file;
 use proptest::prelude::*;
 
+#[path = "files.rs"]
+mod files;
+pub use files::files;
+
 /// All rule files below a directory.
 pub fn rule_files(dir: &str) -> Vec<PathBuf> {
     files(dir, "anchor")
-}
-
-/// All files with an extension below a directory.
-pub fn files(dir: &str, extension: &str) -> Vec<PathBuf> {
-    fn collect(dir: &Path, extension: &str, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(dir).expect("the directory is there") {
-            let path = entry.expect("the entry is there").path();
-            if path.is_dir() {
-                collect(&path, extension, found);
-            } else if path.extension().is_some_and(|found| found == extension) {
-                found.push(path);
-            }
-        }
-    }
-    let mut found = Vec::new();
-    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(dir), extension, &mut found);
-    found.sort();
-    found
 }
 
 /// Pieces of the repository's rules, each an item.
