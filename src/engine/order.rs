@@ -56,7 +56,7 @@ fn matching(
     let mut known: FxHashMap<Sym, bool> = FxHashMap::default();
     let dense = base.dense();
     for node in (0..dense.slots() as u32).map(NodeId) {
-        let Some(ty) = dense.node(node).map(|n| n.ty) else { continue };
+        let Some(ty) = dense.ty(node) else { continue };
         let holds = match known.get(&ty).filter(|_| by_type == Some(true)) {
             Some(&holds) => holds,
             None => machine.test(entry, condition, &[Value::Graph(root), Value::Node(node)])?,

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use super::{GraphId, Input, Node, NodeId, Output, Snapshot, State};
+use super::{GraphId, Input, Node, NodeId, Output, Snapshot, State, Sym};
 
 /// No producer.
 pub const NONE: u32 = u32::MAX;
@@ -31,8 +32,11 @@ struct Rows {
     control_out: Controls,
     /// Graph number of each node; `NONE` for a node that is not there.
     graph: Vec<u32>,
-    /// Subgraph instances of the few nodes that own any.
+    /// Operator type of each node.
+    types: Vec<Sym>,
+    /// Subgraph instances of the few nodes that own any, and which these are.
     wrapped: FxHashMap<NodeId, Arc<[GraphId]>>,
+    wrappers: FixedBitSet,
     nodes: Vec<Option<Arc<Node>>>,
 }
 
@@ -73,7 +77,9 @@ impl Rows {
             control_in: Controls::new(slots, state.ctrl_in.iter()),
             control_out: Controls::new(slots, state.ctrl_out.iter()),
             graph: vec![NONE; slots],
+            types: vec![Sym::default(); slots],
             wrapped: FxHashMap::default(),
+            wrappers: FixedBitSet::with_capacity(slots),
             nodes: vec![None; slots],
         };
         for (id, node) in state.nodes_by_id() {
@@ -83,8 +89,10 @@ impl Rows {
             rows.in_node.resize(rows.in_node.len() + node.inputs.len(), id);
             rows.out_node.resize(rows.out_node.len() + node.outputs.len(), id);
             rows.graph[slot] = node.graph.0;
+            rows.types[slot] = node.ty;
             rows.nodes[slot] = Some(node.clone());
             if node.has_subgraphs() {
+                rows.wrappers.insert(slot);
                 rows.wrapped.insert(id, node.subgraphs.clone());
             }
         }
@@ -104,6 +112,14 @@ impl Rows {
         rows
     }
 
+    #[inline]
+    fn instances(&self, node: NodeId) -> &[GraphId] {
+        match self.wrappers.contains(node.0 as usize) {
+            true => self.wrapped.get(&node).map_or(&[], |instances| instances),
+            false => &[],
+        }
+    }
+
     /// `State::all_nodes` of the root; asking the flat tables saves two map searches a node.
     fn all_nodes(&self, state: &State) -> Vec<NodeId> {
         let mut order = Vec::with_capacity(state.node_count());
@@ -117,9 +133,7 @@ impl Rows {
                 continue;
             }
             order.push(node);
-            if let Some(instances) = self.wrapped.get(&node) {
-                stack.extend(instances.iter().rev().map(|&graph| state.entries(graph)));
-            }
+            stack.extend(self.instances(node).iter().rev().map(|&graph| state.entries(graph)));
         }
         order
     }
@@ -132,8 +146,8 @@ impl Dense {
     }
 
     /// The view of `state`, which has the nodes, ports and edges of this view's snapshot, but other lists.
-    pub(super) fn reordered(&self, state: &State) -> Dense {
-        Dense { order: self.rows.all_nodes(state), rows: self.rows.clone() }
+    pub(super) fn reordered(&self, state: &State, order: Option<Vec<NodeId>>) -> Dense {
+        Dense { order: order.unwrap_or_else(|| self.rows.all_nodes(state)), rows: self.rows.clone() }
     }
 
     /// All nodes of the root in all-nodes order.
@@ -144,6 +158,12 @@ impl Dense {
     /// The node, or `None` if the snapshot has none of this number. O(1), unlike `State::get_node`.
     pub fn node(&self, node: NodeId) -> Option<&Arc<Node>> {
         self.rows.nodes.get(node.0 as usize)?.as_ref()
+    }
+
+    /// The operator type of a node, likewise. It is not looked for at the node, which lies anywhere.
+    pub fn ty(&self, node: NodeId) -> Option<Sym> {
+        self.graph_of(node)?;
+        self.rows.types.get(node.0 as usize).copied()
     }
 
     /// Length of the tables indexed by node number.
@@ -219,7 +239,7 @@ impl Dense {
 
     /// Subgraph instances of `node` in instance order.
     pub fn instances(&self, node: NodeId) -> &[GraphId] {
-        self.rows.wrapped.get(&node).map_or(&[], |instances| instances)
+        self.rows.instances(node)
     }
 
     /// For every outgoing edge of `node`, the node it enters: per output in index order its consumers in edge

@@ -48,12 +48,12 @@ impl Edit {
     }
 
     /// Like [`Edit::finish`] for an edit that changed neither nodes, ports nor edges, only orders: the new
-    /// snapshot takes over the rows of the flat view of `before`.
-    pub(super) fn finish_reordered(self, before: &Snapshot) -> Snapshot {
+    /// snapshot takes over the rows of the flat view of `before`. `order`: all nodes in all-nodes order, where that is known.
+    pub(super) fn finish_reordered(self, before: &Snapshot, order: Option<Vec<NodeId>>) -> Snapshot {
         if !self.changed {
             return before.clone();
         }
-        let dense = before.dense().reordered(&self.state);
+        let dense = before.dense().reordered(&self.state, order);
         Snapshot::with_dense(self.state, dense)
     }
 
@@ -66,16 +66,16 @@ impl Edit {
         let graph = node.graph;
         let topo = match place {
             Place::After(other) => self.state.topo_id(other),
-            Place::End => self.state.lists.get(&graph).map_or(0, NodeList::live) as i64,
+            Place::End => self.state.list_len(graph) as i64,
         };
         self.state.topo_new.insert(id, topo);
-        self.state.nodes.insert(id, Arc::new(node));
-        let mut list = self.state.lists.remove(&graph).unwrap_or_default();
-        match place {
-            Place::End => list.push(id),
-            Place::After(other) => list.insert_after(id, other),
+        self.state.nodes.push(node);
+        if let Some(list) = self.state.lists.get_mut(graph.0).map(Arc::make_mut) {
+            match place {
+                Place::End => list.push(id),
+                Place::After(other) => list.insert_after(id, other),
+            }
         }
-        self.state.lists.insert(graph, list);
         id
     }
 
@@ -84,12 +84,12 @@ impl Edit {
         // Files choose how deep subgraphs nest, so the nodes to remove are kept in a list and not on the stack.
         let mut doomed = vec![id];
         while let Some(id) = doomed.pop() {
-            let Some(node) = self.state.nodes.get(&id).cloned() else { continue };
+            let Some(node) = self.state.nodes.get(id.0).cloned() else { continue };
             self.changed = true;
             for &graph in node.subgraphs.iter() {
                 doomed.extend(self.state.list(graph));
-                self.state.graphs.remove(&graph);
-                self.state.lists.remove(&graph);
+                self.state.graphs.remove(graph.0);
+                self.state.lists.remove(graph.0);
             }
             self.remove_alone(id, &node);
         }
@@ -111,9 +111,9 @@ impl Edit {
         for to in self.state.control_out(id).collect::<Vec<_>>() {
             self.remove_control(id, to);
         }
-        self.state.nodes.remove(&id);
-        if let Some(list) = self.state.lists.get_mut(&node.graph) {
-            list.removed_one();
+        self.state.nodes.remove(id.0);
+        if let Some(list) = self.state.lists.get_mut(node.graph.0) {
+            Arc::make_mut(list).removed_one();
         }
     }
 
@@ -160,14 +160,14 @@ impl Edit {
 
     /// Changes what a node says of itself. The graph it belongs to must stay the same.
     pub fn update_node(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
-        if let Some(node) = self.state.nodes.get_mut(&id) {
+        if let Some(node) = self.state.nodes.get_mut(id.0) {
             self.changed = true;
             change(Arc::make_mut(node));
         }
     }
 
     pub fn update_graph(&mut self, id: GraphId, change: impl FnOnce(&mut GraphInfo)) {
-        if let Some(graph) = self.state.graphs.get_mut(&id) {
+        if let Some(graph) = self.state.graphs.get_mut(id.0) {
             self.changed = true;
             change(Arc::make_mut(graph));
         }
@@ -181,7 +181,9 @@ impl Edit {
     /// Rewrites the node list of `graph`. `order` holds exactly the nodes of the graph.
     pub fn set_list(&mut self, graph: GraphId, order: Vec<NodeId>) {
         self.changed = true;
-        self.state.lists.insert(graph, NodeList::new(order));
+        if let Some(list) = self.state.lists.get_mut(graph.0) {
+            *list = Arc::new(NodeList::new(order));
+        }
     }
 
     /// Takes over node lists, registry and topological ids of a sorted descendant of the same nodes.
@@ -301,10 +303,10 @@ impl Builder {
         Snapshot::new(State {
             next_node: self.nodes.len() as u32,
             next_seq,
-            nodes: (0u32..).zip(self.nodes).map(|(id, n)| (NodeId(id), Arc::new(n))).collect(),
+            nodes: self.nodes.into_iter().collect(),
             registry: (1..self.graphs.len() as u32).map(GraphId).collect(),
-            lists: (0u32..).zip(lists).map(|(id, l)| (GraphId(id), NodeList::new(l))).collect(),
-            graphs: (0u32..).zip(self.graphs).map(|(id, g)| (GraphId(id), Arc::new(g))).collect(),
+            lists: lists.into_iter().map(NodeList::new).collect(),
+            graphs: self.graphs.into_iter().collect(),
             in_edges: in_edges.into_iter().collect(),
             out_edges: out_edges.into_iter().collect(),
             ctrl,

@@ -534,11 +534,11 @@ impl Difference {
 pub fn difference(before: &State, after: &State) -> Difference {
     use im::ordmap::DiffItem::{Add, Remove, Update};
     let mut out = Difference::default();
-    for item in before.nodes.diff(&after.nodes) {
-        match item {
-            Add(id, _) => out.inserted.push(*id),
-            Remove(id, _) => out.deleted.push(*id),
-            Update { old: (id, old), new: (_, new) } => out.changed.extend((old != new).then_some(*id)),
+    for (id, nodes) in before.nodes.diff(&after.nodes) {
+        match nodes {
+            [None, _] => out.inserted.push(NodeId(id)),
+            [_, None] => out.deleted.push(NodeId(id)),
+            [old, new] => out.changed.extend((old != new).then_some(NodeId(id))),
         }
     }
     for item in before.in_edges.diff(&after.in_edges) {
@@ -559,14 +559,8 @@ pub fn difference(before: &State, after: &State) -> Difference {
             Update { .. } => {}
         }
     }
-    for item in before.graphs.diff(&after.graphs) {
-        match item {
-            Add(id, _) | Remove(id, _) => out.changed_graphs.push(*id),
-            Update { old: (id, old), new: (_, new) } => {
-                out.changed_graphs.extend((old != new).then_some(*id))
-            }
-        }
-    }
+    let graphs = before.graphs.diff(&after.graphs).filter(|(_, [old, new])| old != new);
+    out.changed_graphs.extend(graphs.map(|(id, _)| GraphId(id)));
     out
 }
 

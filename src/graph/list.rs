@@ -5,9 +5,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
-
 use super::NodeId;
+use super::per_node::PerNode;
 use super::snapshot::same_map;
 
 /// Where a node stands: behind base entry `slot - 1` (0 = before all), then by label.
@@ -21,7 +20,7 @@ const STEP: i64 = 1 << 20;
 pub(super) struct NodeList {
     base: Arc<[NodeId]>,
     /// Base slot of each base node (slot = index + 1), made by the first insertion behind a base node.
-    slots: Arc<OnceLock<FxHashMap<NodeId, u32>>>,
+    slots: Arc<OnceLock<PerNode<u32>>>,
     inserted: im::OrdMap<PlaceKey, NodeId>,
     places: im::OrdMap<NodeId, PlaceKey>,
     /// How many entries are nodes that are alive.
@@ -52,8 +51,8 @@ impl NodeList {
     }
 
     fn base_slot(&self, node: NodeId) -> Option<u32> {
-        let slots = self.slots.get_or_init(|| self.base.iter().copied().zip(1u32..).collect());
-        slots.get(&node).copied()
+        // No slot is 0: that is before the first node.
+        self.slots.get_or_init(|| PerNode::new(0, &self.base, 1..)).get(node)
     }
 
     /// All entries in order, removed ones included.

@@ -1,24 +1,80 @@
 //! Neighbours of nodes in a state that is being edited.
 //!
 //! Promise: the answers are those of the state. A node that is still as it was in the snapshot that the state came from
-//! is looked up in the flat view of that, which is many times faster than the persistent maps.
+//! is looked up in the flat view of that, which is many times faster than the persistent maps. Of another one the neighbours
+//! are read there once, and again when it has been edited again.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
 
 use super::{Dense, GraphId, Node, NodeId, State};
 
+/// The nodes about which a flat view is out of date.
+#[derive(Default)]
+pub struct Edited {
+    nodes: FixedBitSet,
+    /// Where in `sides` a node stands, by node number.
+    places: Vec<u32>,
+    sides: Vec<Sides>,
+}
+
+/// The neighbours of a node, as far as they have been asked for since its last edit.
+struct Sides {
+    node: NodeId,
+    before: OnceCell<Box<[NodeId]>>,
+    after: OnceCell<Box<[NodeId]>>,
+}
+
+/// Of a node that does not stand there.
+const NOWHERE: u32 = u32::MAX;
+
+impl Edited {
+    /// Notes that something of a node has changed.
+    pub fn insert(&mut self, node: NodeId) {
+        let index = node.0 as usize;
+        self.nodes.grow_and_insert(index);
+        if self.places.len() <= index {
+            self.places.resize(index + 1, NOWHERE);
+        }
+        let sides = Sides { node, before: OnceCell::new(), after: OnceCell::new() };
+        match self.sides.get_mut(self.places[index] as usize) {
+            Some(own) => *own = sides,
+            None => {
+                self.places[index] = self.sides.len() as u32;
+                self.sides.push(sides);
+            }
+        }
+    }
+
+    #[inline]
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.nodes.contains(node.0 as usize)
+    }
+
+    /// Notes that any node that was edited may have changed again. It still counts as edited.
+    pub fn forget(&mut self) {
+        for sides in self.sides.drain(..) {
+            self.places[sides.node.0 as usize] = NOWHERE;
+        }
+    }
+
+    fn sides(&self, node: NodeId) -> Option<&Sides> {
+        self.sides.get(*self.places.get(node.0 as usize)? as usize)
+    }
+}
+
 /// A state, and the flat view of what it came from with the nodes about which that is out of date.
 #[derive(Clone, Copy)]
 pub struct Near<'a> {
     state: &'a State,
-    flat: Option<(&'a Dense, &'a FixedBitSet)>,
+    flat: Option<(&'a Dense, &'a Edited)>,
 }
 
 impl<'a> Near<'a> {
-    /// `changed`: all nodes with other edges than in `flat`, by number.
-    pub fn new(state: &'a State, flat: Option<(&'a Dense, &'a FixedBitSet)>) -> Near<'a> {
+    /// All nodes that are not as in the flat view are known to be edited.
+    pub fn new(state: &'a State, flat: Option<(&'a Dense, &'a Edited)>) -> Near<'a> {
         Near { state, flat }
     }
 
@@ -29,9 +85,13 @@ impl<'a> Near<'a> {
     /// The flat view, if that is true of the node.
     #[inline]
     fn flat(&self, node: NodeId) -> Option<&'a Dense> {
-        let (dense, changed) = self.flat?;
-        let index = node.0 as usize;
-        (index < dense.slots() && !changed.contains(index)).then_some(dense)
+        let (dense, edited) = self.flat?;
+        ((node.0 as usize) < dense.slots() && !edited.contains(node)).then_some(dense)
+    }
+
+    /// What is remembered of an edited node.
+    fn sides(&self, node: NodeId) -> Option<&'a Sides> {
+        self.flat.and_then(|(_, edited)| edited.sides(node))
     }
 
     /// The node, if it is there.
@@ -77,24 +137,30 @@ impl<'a> Near<'a> {
     }
 
     /// The node that each edge out of `node` enters: data by output and edge order, then control. Two edges give one twice.
-    pub fn successors(&self, node: NodeId, mut visit: impl FnMut(NodeId)) {
-        match self.flat(node) {
-            Some(dense) => dense.successors(node).for_each(visit),
-            None => {
-                self.state.consumers_of(node).for_each(|input| visit(input.node));
-                self.state.control_out(node).for_each(visit);
+    pub fn successors(&self, node: NodeId, visit: impl FnMut(NodeId)) {
+        let state = self.state;
+        let data = || state.consumers_of(node).map(|input| input.node);
+        match (self.flat(node), self.sides(node)) {
+            (Some(dense), _) => dense.successors(node).for_each(visit),
+            (None, Some(sides)) => {
+                let after = sides.after.get_or_init(|| data().chain(state.control_out(node)).collect());
+                after.iter().copied().for_each(visit);
             }
+            (None, None) => data().chain(state.control_out(node)).for_each(visit),
         }
     }
 
     /// The node that each edge into `node` leaves: data by input, then control.
-    pub fn predecessors(&self, node: NodeId, mut visit: impl FnMut(NodeId)) {
-        match self.flat(node) {
-            Some(dense) => dense.predecessors(node).for_each(visit),
-            None => {
-                self.state.producers_of(node).for_each(|output| visit(output.node));
-                self.state.control_in(node).for_each(visit);
+    pub fn predecessors(&self, node: NodeId, visit: impl FnMut(NodeId)) {
+        let state = self.state;
+        let data = || state.producers_of(node).map(|output| output.node);
+        match (self.flat(node), self.sides(node)) {
+            (Some(dense), _) => dense.predecessors(node).for_each(visit),
+            (None, Some(sides)) => {
+                let before = sides.before.get_or_init(|| data().chain(state.control_in(node)).collect());
+                before.iter().copied().for_each(visit);
             }
+            (None, None) => data().chain(state.control_in(node)).for_each(visit),
         }
     }
 }

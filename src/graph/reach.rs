@@ -13,13 +13,15 @@ use std::collections::BinaryHeap;
 
 use fixedbitset::FixedBitSet;
 
-use super::{GraphId, Near, NodeId, Snapshot};
+use super::per_node::PerNode;
+use super::{Edited, GraphId, Near, NodeId, Snapshot};
 
 mod live;
-mod points;
 
 pub use live::{Edge, LiveReach};
-use points::Points;
+
+/// No number.
+const NONE: u32 = u32::MAX;
 
 /// How many walks label the points. Each costs 12 bytes a point and catches most of what the others miss.
 const WALKS: usize = 3;
@@ -29,14 +31,14 @@ const PATHS: usize = 2;
 
 /// Who reaches whom in one graph of one snapshot.
 pub struct Reach {
-    point: Points,
+    point: PerNode<u32>,
     next: Rows,
     labels: Vec<[Label; WALKS]>,
     paths: Vec<[OnPath; PATHS]>,
     /// Length of the longest path that leaves the point.
     height: Vec<u32>,
     /// Places in an order in which every edge goes on, if there is one.
-    order: Option<Points>,
+    order: Option<PerNode<u32>>,
 }
 
 /// Memory of the search, to be reused between questions; it belongs to no particular [`Reach`].
@@ -95,27 +97,30 @@ impl Rows {
 impl Reach {
     /// Prepares questions about `graph`: O(nodes + edges).
     pub fn new(snapshot: &Snapshot, graph: GraphId) -> Reach {
-        Reach::of(Near::new(snapshot, Some((snapshot.dense(), &FixedBitSet::new()))), graph)
+        Reach::of(Near::new(snapshot, Some((snapshot.dense(), &Edited::default()))), graph)
     }
 
     /// The same for a state that is being edited.
     fn of(near: Near<'_>, graph: GraphId) -> Reach {
         let nodes: Vec<NodeId> = near.nodes(graph).collect();
-        let mut point = Points::new(&nodes);
-        let rows = rows(near, &nodes, &point);
-        let order = order(&rows).map(|places| {
-            let mut order = point.clone();
-            order.renumber(&places);
-            order
-        });
-        let (component, count) = components(&rows);
+        let place = PerNode::new(NONE, &nodes, 0..);
+        let rows = rows(near, &nodes, &place);
+        let order = order(&rows);
+        let (component, count) = match &order {
+            // Every node is a component of its own.
+            Some(places) => (places.iter().map(|at| rows.len() as u32 - 1 - at).collect(), rows.len()),
+            None => components(&rows),
+        };
         let next = condense(&rows, &component, count);
-        point.renumber(&component);
+        let point = place.map(NONE, |at| component[at as usize]);
+        let order = order.map(|places| place.map(NONE, |at| places[at as usize]));
 
         let mut labels = vec![[Label::default(); WALKS]; count];
         let sources = sources(&next);
+        let mut seen = vec![Label::default(); count];
         for walk in 0..WALKS {
-            label(&next, &sources, walk, &mut labels);
+            label(&next, &sources, walk, &mut seen);
+            labels.iter_mut().zip(&seen).for_each(|(labels, label)| labels[walk] = *label);
         }
         let mut free = FixedBitSet::with_capacity(count);
         free.toggle_range(..);
@@ -181,14 +186,20 @@ impl Reach {
 impl ReachScratch {
     fn begin(&mut self, points: usize) {
         self.stack.clear();
-        if self.stamps.len() < points {
-            self.stamps.resize(points, 0);
+        self.fresh(points);
+    }
+
+    /// Two stamps that none of so many places bears; the second one is `stamp`.
+    fn fresh(&mut self, places: usize) -> [u32; 2] {
+        if self.stamps.len() < places {
+            self.stamps.resize(places, 0);
         }
-        self.stamp = self.stamp.wrapping_add(1);
-        if self.stamp == 0 {
+        if self.stamp >= u32::MAX - 1 {
             self.stamps.fill(0);
-            self.stamp = 1;
+            self.stamp = 0;
         }
+        self.stamp += 2;
+        [self.stamp - 1, self.stamp]
     }
 
     /// Marks a point; `false` if this search has been there.
@@ -197,7 +208,7 @@ impl ReachScratch {
     }
 }
 
-fn rows(near: Near<'_>, nodes: &[NodeId], place: &Points) -> Rows {
+fn rows(near: Near<'_>, nodes: &[NodeId], place: &PerNode<u32>) -> Rows {
     let mut rows = Rows { start: Vec::with_capacity(nodes.len() + 1), to: Vec::new() };
     rows.start.push(0);
     for &node in nodes {
@@ -312,7 +323,7 @@ fn sources(next: &Rows) -> Vec<u32> {
 
 /// One walk over the whole acyclic graph. Even walks visit sources and children in one direction, odd ones in the
 /// other, and later walks start at scattered children, so that the trees differ.
-fn label(next: &Rows, sources: &[u32], walk: usize, labels: &mut [[Label; WALKS]]) {
+fn label(next: &Rows, sources: &[u32], walk: usize, labels: &mut [Label]) {
     let child = |at: u32, step: u32| {
         let row = next.of(at);
         let len = row.len() as u32;
@@ -327,7 +338,7 @@ fn label(next: &Rows, sources: &[u32], walk: usize, labels: &mut [[Label; WALKS]
         let root = if walk % 2 == 1 { sources[turn] } else { sources[sources.len() - 1 - turn] };
         seen.insert(root as usize);
         path.push((root, 0));
-        labels[root as usize][walk] = Label { end: 0, tree: clock, low: u32::MAX };
+        labels[root as usize] = Label { end: 0, tree: clock, low: u32::MAX };
         while let Some((at, step)) = path.last_mut() {
             let here = *at;
             if (*step as usize) < next.of(here).len() {
@@ -335,23 +346,23 @@ fn label(next: &Rows, sources: &[u32], walk: usize, labels: &mut [[Label; WALKS]
                 *step += 1;
                 if !seen.put(to as usize) {
                     path.push((to, 0));
-                    labels[to as usize][walk] = Label { end: 0, tree: clock, low: u32::MAX };
+                    labels[to as usize] = Label { end: 0, tree: clock, low: u32::MAX };
                 } else {
                     // In an acyclic graph a point seen before is finished.
-                    let low = labels[to as usize][walk].low;
-                    let label = &mut labels[here as usize][walk];
+                    let low = labels[to as usize].low;
+                    let label = &mut labels[here as usize];
                     label.low = label.low.min(low);
                 }
                 continue;
             }
             path.pop();
-            let label = &mut labels[here as usize][walk];
+            let label = &mut labels[here as usize];
             label.end = clock;
             label.low = label.low.min(label.tree);
             clock += 1;
             let low = label.low;
             if let Some((before, _)) = path.last() {
-                let label = &mut labels[*before as usize][walk];
+                let label = &mut labels[*before as usize];
                 label.low = label.low.min(low);
             }
         }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::list::NodeList;
+use super::slots::Slots;
 use super::{Dense, Edit, GraphId, GraphInfo, Input, ModelInfo, Near, Node, NodeId, Output};
 
 /// An immutable state of a model's graphs. Cloning is cheap; equality asks identity first.
@@ -17,9 +18,11 @@ struct Inner {
 /// The persistent maps behind a [`Snapshot`] or an [`Edit`], and every read on them.
 #[derive(Clone)]
 pub struct State {
-    pub(super) nodes: im::OrdMap<NodeId, Arc<Node>>,
-    pub(super) graphs: im::OrdMap<GraphId, Arc<GraphInfo>>,
-    pub(super) lists: im::OrdMap<GraphId, NodeList>,
+    /// By number.
+    pub(super) nodes: Slots<Node>,
+    pub(super) graphs: Slots<GraphInfo>,
+    /// By number of the graph.
+    pub(super) lists: Slots<NodeList>,
     /// Subgraphs in the order of the root's registry (`readwrite.md` 1.2, "subgraph list").
     pub(super) registry: Arc<[GraphId]>,
     /// Producer of each connected input, and the sequence number of the edge.
@@ -110,11 +113,10 @@ impl State {
             && same_map(&self.ctrl_in, &other.ctrl_in)
             && same_map(&self.ctrl_out, &other.ctrl_out)
             && same_map(&self.topo_new, &other.topo_new)
-            && same_map(&self.nodes, &other.nodes)
-            && same_map(&self.graphs, &other.graphs)
+            && self.nodes.all_same(&other.nodes, |own, other| own == other)
+            && self.graphs.all_same(&other.graphs, |own, other| own == other)
             && (Arc::ptr_eq(&self.topo, &other.topo) || self.topo == other.topo)
-            && self.lists.len() == other.lists.len()
-            && self.lists.iter().zip(&other.lists).all(|(a, b)| a.0 == b.0 && a.1.holds_the_same(b.1))
+            && self.lists.all_same(&other.lists, NodeList::holds_the_same)
             && self.registry == other.registry
             && (Arc::ptr_eq(&self.model, &other.model) || self.model == other.model)
     }
@@ -124,7 +126,7 @@ impl State {
     }
 
     pub fn contains(&self, node: NodeId) -> bool {
-        self.nodes.contains_key(&node)
+        self.nodes.get(node.0).is_some()
     }
 
     /// The node.
@@ -132,20 +134,20 @@ impl State {
     /// # Panics
     /// If the node is not in this state. Ids come from the state they are used with.
     pub fn node(&self, node: NodeId) -> &Arc<Node> {
-        self.nodes.get(&node).expect("a node id is used with a state that has the node")
+        self.nodes.get(node.0).expect("a node id is used with a state that has the node")
     }
 
     pub fn get_node(&self, node: NodeId) -> Option<&Arc<Node>> {
-        self.nodes.get(&node)
+        self.nodes.get(node.0)
     }
 
     /// The graph; the same promise as [`State::node`].
     pub fn graph(&self, graph: GraphId) -> &Arc<GraphInfo> {
-        self.graphs.get(&graph).expect("a graph id is used with a state that has the graph")
+        self.graphs.get(graph.0).expect("a graph id is used with a state that has the graph")
     }
 
     pub fn get_graph(&self, graph: GraphId) -> Option<&Arc<GraphInfo>> {
-        self.graphs.get(&graph)
+        self.graphs.get(graph.0)
     }
 
     pub fn node_count(&self) -> usize {
@@ -163,32 +165,32 @@ impl State {
 
     /// Every node by ascending id (not an order that a rule may see).
     pub fn nodes_by_id(&self) -> impl Iterator<Item = (NodeId, &Arc<Node>)> {
-        self.nodes.iter().map(|(id, node)| (*id, node))
+        self.nodes.iter().map(|(id, node)| (NodeId(id), node))
     }
 
     /// Every graph by ascending id (not an order that a rule may see).
     pub fn graphs_by_id(&self) -> impl Iterator<Item = (GraphId, &Arc<GraphInfo>)> {
-        self.graphs.iter().map(|(id, graph)| (*id, graph))
+        self.graphs.iter().map(|(id, graph)| (GraphId(id), graph))
     }
 
     /// Subgraphs in registry order; the root is not among them.
     pub fn registry(&self) -> impl Iterator<Item = GraphId> + '_ {
-        self.registry.iter().copied().filter(|g| self.graphs.contains_key(g))
+        self.registry.iter().copied().filter(|g| self.graphs.get(g.0).is_some())
     }
 
     /// Nodes directly in `graph`, in list order.
     pub fn list(&self, graph: GraphId) -> impl Iterator<Item = NodeId> + '_ {
-        self.entries(graph).filter(|n| self.nodes.contains_key(n))
+        self.entries(graph).filter(|&n| self.contains(n))
     }
 
     /// How many nodes lie directly in `graph`. O(log n).
     pub fn list_len(&self, graph: GraphId) -> usize {
-        self.lists.get(&graph).map_or(0, NodeList::live)
+        self.lists.get(graph.0).map_or(0, |list| list.live())
     }
 
     /// Entries of the node list of `graph`, removed nodes included: for callers with a faster test of life.
     pub(super) fn entries(&self, graph: GraphId) -> impl Iterator<Item = NodeId> + '_ {
-        self.lists.get(&graph).into_iter().flat_map(NodeList::iter)
+        self.lists.get(graph.0).into_iter().flat_map(|list| list.iter())
     }
 
     /// "All nodes of g" (`layout.md` 2): list order, each node followed by the nodes of its subgraphs.

@@ -72,14 +72,14 @@ pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Sna
         let after = sorter.sorted(graph, &before)?;
         lists.add(graph, before != after, after);
     }
-    let ids_before: Vec<i64> =
-        (0..snapshot.node_slots() as u32).map(|s| snapshot.topo_id(NodeId(s))).collect();
-    let mut ids = ids_before.clone();
+    let slots = 0..snapshot.node_slots() as u32;
+    let of = slots.map(|slot| snapshot.topo_id(NodeId(slot))).collect();
+    let mut ids = Ids { of, changed: false, order: Vec::with_capacity(snapshot.node_count()) };
     let mut registry = lists.number(sorter.dense, root, &mut ids);
 
     let mut edit = snapshot.edit();
-    if ids != ids_before {
-        edit.set_topo_ids(ids);
+    if ids.changed {
+        edit.set_topo_ids(ids.of);
     }
     if root == GraphId::ROOT {
         // A graph that nothing owns keeps its place behind the others.
@@ -93,7 +93,25 @@ pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Sna
     for list in lists.lists.into_iter().filter(|list| list.changed) {
         edit.set_list(list.graph, list.nodes);
     }
-    Ok(edit.finish_reordered(snapshot))
+    let all = (root == GraphId::ROOT).then_some(ids.order);
+    Ok(edit.finish_reordered(snapshot, all))
+}
+
+/// Topological ids by node number.
+struct Ids {
+    of: Vec<i64>,
+    /// Some id has become another one.
+    changed: bool,
+    /// The nodes in the order in which they were numbered.
+    order: Vec<NodeId>,
+}
+
+impl Ids {
+    fn give_next(&mut self, node: NodeId) {
+        let id = self.order.len() as i64;
+        self.changed |= std::mem::replace(&mut self.of[node.0 as usize], id) != id;
+        self.order.push(node);
+    }
 }
 
 /// The sorted node lists of the graphs concerned.
@@ -111,8 +129,7 @@ struct List {
 
 impl Lists {
     fn new(snapshot: &Snapshot) -> Lists {
-        let graph_slots = snapshot.graphs.get_max().map_or(0, |(graph, _)| graph.0 as usize + 1);
-        Lists { lists: Vec::new(), at: vec![None; graph_slots] }
+        Lists { lists: Vec::new(), at: vec![None; snapshot.graphs.end()] }
     }
 
     fn add(&mut self, graph: GraphId, changed: bool, nodes: Vec<NodeId>) {
@@ -127,17 +144,15 @@ impl Lists {
 
     /// Numbers the all-nodes walk from `root` in `ids`. Returns the graphs below `root` in registry order: as
     /// the walk finds them, the instances of one wrapper last first.
-    fn number(&self, dense: &Dense, root: GraphId, ids: &mut [i64]) -> Vec<GraphId> {
+    fn number(&self, dense: &Dense, root: GraphId, ids: &mut Ids) -> Vec<GraphId> {
         let mut registry = Vec::new();
-        let mut next = 0;
         let mut stack = vec![self.nodes(root).unwrap_or_default().iter()];
         while let Some(top) = stack.last_mut() {
             let Some(&node) = top.next() else {
                 stack.pop();
                 continue;
             };
-            ids[node.0 as usize] = next;
-            next += 1;
+            ids.give_next(node);
             for &instance in dense.instances(node).iter().rev() {
                 if let Some(nodes) = self.nodes(instance) {
                     registry.push(instance);

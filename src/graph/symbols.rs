@@ -109,19 +109,24 @@ impl SymbolsBuilder {
     }
 
     /// The finished table. Groups are numbered in byte order of their names.
-    pub fn finish(self, near: Near<'_>) -> Symbols {
+    pub fn finish(mut self, near: Near<'_>) -> Symbols {
         // Nodes that are gone by now have no name; names are fetched once, since a look there is dear next to a comparison.
         let name = |node| near.node(node).map_or("", |node| &*node.name);
-        let mut groups: Vec<(&str, Group)> = self
-            .members
-            .into_iter()
-            .zip(self.founders)
-            .filter(|(members, _)| !members.is_empty())
-            .map(|(members, founder)| (name(founder.node()), Group { founder, members }))
-            .collect();
-        groups.sort_by(|(name_a, a), (name_b, b)| compare_named(name_a, a.founder, name_b, b.founder));
-        let groups = groups.into_iter().map(|(_, group)| group).collect();
-        Symbols::new(groups)
+        let of = |(founder, at): (&Anchor, u32)| {
+            let name = name(founder.node());
+            (beginning(name, *founder), name, *founder, at)
+        };
+        let groups = self.founders.iter().zip(0u32..);
+        let mut order: Vec<_> =
+            groups.filter(|(_, at)| !self.members[*at as usize].is_empty()).map(of).collect();
+        order.sort_by(|(begins_a, name_a, a, _), (begins_b, name_b, b, _)| {
+            begins_a.cmp(begins_b).then_with(|| compare_named(name_a, *a, name_b, *b))
+        });
+        let group = |(_, _, founder, at): (_, _, _, u32)| {
+            let members = std::mem::take(&mut self.members[at as usize]);
+            Group { founder, members }
+        };
+        Symbols::new(order.into_iter().map(group).collect())
     }
 }
 
@@ -208,7 +213,51 @@ fn compare_named(name_a: &str, a: Anchor, name_b: &str, b: Anchor) -> std::cmp::
     beginning.then_with(|| label_of(name_a, a).cmp(&label_of(name_b, b)))
 }
 
+/// The beginning of a label as numbers that are ordered like labels. With it at hand a comparison seldom has to look at names,
+/// which lie anywhere.
+fn beginning(name: &str, anchor: Anchor) -> [u64; 3] {
+    const LENGTH: usize = 24;
+    let mut bytes = [0; LENGTH];
+    let mut write = |text: &str| bytes.iter_mut().zip(text.bytes()).for_each(|(to, byte)| *to = byte);
+    if name.len() < LENGTH {
+        write(&label_of(name, anchor))
+    } else {
+        write(name)
+    }
+    std::array::from_fn(|part| {
+        let bytes = &bytes[part * 8..part * 8 + 8];
+        bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    })
+}
+
 fn label_of(name: &str, anchor: Anchor) -> String {
     let side = if anchor.is_in() { "in" } else { "out" };
     format!("{name}_{side}_{}", anchor.index())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::NodeId;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn beginnings_are_ordered_like_labels(
+            names in prop::collection::vec("[a_i0\\x00é]{0,9}|layer_12/attention_[0-9]{0,12}(_in_)?[0-9]{0,3}", 2),
+            indexes in prop::array::uniform2(0..120u32),
+            inputs in prop::array::uniform2(any::<bool>()),
+        ) {
+            let anchor = |at: usize| match inputs[at] {
+                true => Anchor::In(NodeId(0).input(indexes[at])),
+                false => Anchor::Out(NodeId(0).output(indexes[at])),
+            };
+            let (a, b) = (anchor(0), anchor(1));
+            let by_label = label_of(&names[0], a).cmp(&label_of(&names[1], b));
+            prop_assert_eq!(compare_named(&names[0], a, &names[1], b), by_label);
+            let by_beginning = beginning(&names[0], a).cmp(&beginning(&names[1], b));
+            prop_assert!(by_beginning.is_eq() || by_beginning == by_label, "{by_beginning:?} {by_label:?}");
+        }
+    }
 }

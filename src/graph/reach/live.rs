@@ -7,25 +7,27 @@
 //! The first questions are searched, from both ends. When searching has cost about what an index costs, a [`Reach`] is
 //! made, and edits are laid over it:
 //!
-//! INVARIANT wide-labels: for each edge of the state the interval of its start contains the interval of its end. So an
-//! interval that does not contain another one says "no". A node that the index does not know starts with an empty
-//! interval. A new edge widens its start and what leads there; that may go far, but the wider intervals are, the sooner
-//! it ends.
+//! INVARIANT wide-labels: while `bounded`, for each edge of the state the interval of its start contains the interval of
+//! its end. So an interval that does not contain another one says "no". A node that the index does not know starts with an
+//! empty interval. A new edge widens its start and what leads there; that may go far, but the wider intervals are, the
+//! sooner it ends, and the less they say: when much has been widened, they are given up.
 //!
 //! INVARIANT in-order: positions grow along each edge of the state, if there are positions (no graph with a cycle has).
-//! An edge against them moves what it leads to behind its start. Taking edges away breaks neither.
+//! An edge against them moves what it leads to behind its start. A new node stands close behind what leads to it, and what
+//! is moved leaves room, so that what is put between others moves little. Taking edges away breaks neither.
 //!
 //! INVARIANT kept-paths: while `intact`, all that the index says is reached is still reached, except from `loose` nodes.
-//! An edge may go if new nodes have taken its place on the way, or if only its start has lost its way: what leads there
-//! leads on to its end (so it is where a reader no longer reads a copy but what was copied). A node may go if what was
-//! before it leads to what was behind it. Otherwise "yes" is searched from then on, between nodes that the two others
+//! An edge may go if new nodes have taken its place on the way, or if only its start has lost its way, and at most a few
+//! nodes that lead there: what leads to these leads on to its end (so it is where a reader no longer reads a copy but what
+//! was copied). A node may go if what was before it leads to what was behind it. Otherwise "yes" is searched from then on, between nodes that the two others
 //! allow. When that has cost what a new index costs, one is made.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::super::per_node::PerNode;
 use super::super::{GraphId, Input, Near, NodeId, Output, State};
 use super::{Label, OnPath, PATHS, Reach, ReachScratch, WALKS};
 
@@ -94,8 +96,9 @@ struct Overlay {
     wide: FxHashMap<NodeId, Wide>,
     /// How many times an interval was widened.
     widened: usize,
-    /// Positions that differ from those of the index; `None`: there is a cycle.
-    moved: Option<FxHashMap<NodeId, i64>>,
+    bounded: bool,
+    /// `None`: there is a cycle.
+    positions: Option<PerNode<i64>>,
     /// Whether anything was told since.
     edited: bool,
     intact: bool,
@@ -116,16 +119,25 @@ struct Around {
 const SMALLEST: usize = 64;
 
 /// So many edges a node are looked at before an index that edits have made worse is replaced.
-const EDITED: usize = 2;
+const EDITED: usize = 3;
 
 /// How far the search goes for the new nodes that stand where an edge was.
 const HOPS: usize = 16;
 
-/// So many times a node intervals are widened before an index is replaced. Intervals that have been widened seldom are again.
+/// So many times a node intervals are widened before they are given up.
 const WIDENED: usize = 16;
+
+/// No position.
+const NOWHERE: i64 = i64::MIN;
 
 /// Room between the positions of two nodes of the index.
 const ROOM: i64 = 1 << 30;
+
+/// Room that is left in front of a node that is put behind another one.
+const GAP: i64 = 1 << 16;
+
+/// So many nodes may have lost the way that led over one edge.
+const STRAYED: usize = 16;
 
 /// How many edges of a node are looked at there.
 const PORTS: u32 = 64;
@@ -185,21 +197,23 @@ impl LiveReach {
         }
         match &self.over {
             Some(over) if !over.edited => over.reach.reaches(scratch, from, to),
-            over => search(near, over.as_ref(), from, to, &mut self.work),
+            over => search(near, over.as_ref(), scratch, (from, to), &mut self.work),
         }
     }
 }
 
 impl Overlay {
     fn new(reach: Reach) -> Overlay {
-        let moved = reach.order.is_some().then(FxHashMap::default);
+        let places = reach.order.as_ref();
+        let positions = places.map(|places| places.map(NOWHERE, |place| i64::from(place) * ROOM));
         let (rows, wide, loose, gained, lost, gone) = Default::default();
         Overlay {
             reach,
             rows,
             wide,
             widened: 0,
-            moved,
+            bounded: true,
+            positions,
             edited: false,
             intact: true,
             loose,
@@ -223,13 +237,11 @@ impl Overlay {
                 self.put_in_order(near, edge, limit, work);
             }
         }
-        *work <= limit && self.widened <= nodes * WIDENED
+        *work <= limit
     }
 
     fn position(&self, node: NodeId) -> Option<i64> {
-        let moved = self.moved.as_ref().and_then(|moved| moved.get(&node)).copied();
-        let place = || self.reach.order.as_ref()?.get(node);
-        moved.or_else(|| place().map(|place| i64::from(place) * ROOM))
+        self.positions.as_ref()?.get(node)
     }
 
     /// Restores `in-order` for a new edge.
@@ -250,22 +262,24 @@ impl Overlay {
             *work += 1;
             let before = behind.get(&node).copied().filter(|&before| before >= old);
             let Some(before) = before.filter(|_| self.position(node) == Some(old)) else { continue };
-            let Some(moved) = &mut self.moved else { return };
+            let Some(positions) = &mut self.positions else { return };
             if node == edge.from() {
-                self.moved = None;
+                self.positions = None;
                 return;
             }
-            moved.insert(node, before + 1);
+            let own = before + GAP;
+            positions.set(node, own);
             near.successors(node, |next| {
-                if let Some(after) = self.position(next).filter(|&after| after <= before + 1) {
-                    behind.entry(next).and_modify(|low| *low = (*low).max(before + 1)).or_insert(before + 1);
+                if let Some(after) = self.position(next).filter(|&after| after <= own) {
+                    behind.entry(next).and_modify(|low| *low = (*low).max(own)).or_insert(own);
                     open.push(Reverse((after, next)));
                 }
             });
         }
     }
 
-    /// Gives a new node a position, between those of its neighbours if there is room.
+    /// Gives a new node a position, between those of its neighbours if there is room. Not half way: one of them may be far
+    /// away, and others may follow that are near.
     fn place(&mut self, near: Near<'_>, node: NodeId) {
         let (mut low, mut high) = (None, None);
         near.predecessors(node, |before| low = low.max(self.position(before)));
@@ -273,13 +287,13 @@ impl Overlay {
             high = [high, self.position(after)].into_iter().flatten().min();
         });
         let position = match (low, high) {
-            (Some(low), Some(high)) if low < high => low + (high - low) / 2,
-            (Some(low), _) => low + 1,
-            (None, Some(high)) => high - 1,
+            (Some(low), Some(high)) if low < high => low + ((high - low) / 2).min(GAP),
+            (Some(low), _) => low + GAP,
+            (None, Some(high)) => high - GAP,
             (None, None) => 0,
         };
-        if let Some(moved) = &mut self.moved {
-            moved.insert(node, position);
+        if let Some(positions) = &mut self.positions {
+            positions.set(node, position);
         }
     }
 
@@ -306,6 +320,9 @@ impl Overlay {
 
     /// Restores `wide-labels` for a new edge, unless that costs too much.
     fn widen(&mut self, near: Near<'_>, edge: Edge, limit: usize) {
+        if !self.bounded {
+            return;
+        }
         let mut open = vec![(edge.from(), self.interval(edge.to()))];
         while let Some((node, inner)) = open.pop() {
             let own = self.interval(node);
@@ -314,6 +331,8 @@ impl Overlay {
             }
             self.widened += 1;
             if self.widened > limit {
+                self.bounded = false;
+                (self.rows, self.wide) = Default::default();
                 return;
             }
             let mut both = own;
@@ -339,19 +358,21 @@ impl Overlay {
         let mut lost: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
         ways.iter().for_each(|&(from, to)| lost.entry(to).or_default().push(from));
         for (from, to) in ways {
-            *work += 1;
-            if self.leads(near.state(), &gained, from, to) {
-                continue;
+            let mut strayed = Vec::new();
+            let mut open = vec![from];
+            while let Some(node) = open.pop() {
+                *work += 1;
+                if strayed.contains(&node) || leads(near.state(), &gained, node, to) {
+                    continue;
+                }
+                strayed.push(node);
+                open.extend(lost.get(&node).into_iter().flatten());
+                near.predecessors(node, |before| open.push(before));
+                if strayed.len() > STRAYED || open.len() > PORTS as usize {
+                    return false;
+                }
             }
-            let mut before = lost.get(&from).cloned().unwrap_or_default();
-            near.predecessors(from, |node| before.push(node));
-            *work += before.len();
-            if before.len() > PORTS as usize
-                || !before.into_iter().all(|node| self.leads(near.state(), &gained, node, to))
-            {
-                return false;
-            }
-            self.loose.insert(from);
+            self.loose.extend(strayed);
         }
         true
     }
@@ -398,39 +419,14 @@ impl Overlay {
         Some(ways)
     }
 
-    /// Whether an edge, or one or more new nodes, lead from one node to another. `gained`: starts of new edges by their ends.
-    fn leads(
-        &self,
-        state: &State,
-        gained: &FxHashMap<NodeId, Vec<NodeId>>,
-        from: NodeId,
-        to: NodeId,
-    ) -> bool {
-        let is_new = |node: &NodeId| !self.reach.point.contains(*node);
-        let sources = |node: NodeId| {
-            let inputs = state.get_node(node).map_or(0, |n| n.inputs.len() as u32).min(PORTS);
-            (0..inputs).filter_map(move |i| state.producer(node.input(i))).map(|output| output.node)
-        };
-        let touches = |node: NodeId| state.has_control(from, node) || sources(node).any(|node| node == from);
-        let before = gained.get(&to).map_or(&[][..], |before| before);
-        if from == to || before.contains(&from) || touches(to) {
-            return true;
-        }
-        let mut open: Vec<NodeId> = before.iter().copied().filter(is_new).collect();
-        (0..HOPS).any(|_| {
-            let Some(node) = open.pop() else { return false };
-            open.extend(sources(node).filter(is_new));
-            touches(node)
-        })
-    }
-
     /// The answer, if intervals tell.
     fn known(&self, from: NodeId, to: NodeId) -> Option<bool> {
-        if !contains(&self.interval(from), &self.interval(to)) {
+        // A node without a position has no edge.
+        if self.positions.is_some() && self.position(from).zip(self.position(to)).is_none_or(|(a, b)| a >= b)
+        {
             return Some(false);
         }
-        // A node without a position has no edge.
-        if self.moved.is_some() && self.position(from).zip(self.position(to)).is_none_or(|(a, b)| a >= b) {
+        if self.bounded && !contains(&self.interval(from), &self.interval(to)) {
             return Some(false);
         }
         if !self.intact || self.loose.contains(&from) {
@@ -445,27 +441,56 @@ impl Overlay {
     }
 }
 
+/// Whether an edge, or a few nodes behind which there are new edges, lead from one node to another. `gained`: starts of new
+/// edges by their ends.
+fn leads(state: &State, gained: &FxHashMap<NodeId, Vec<NodeId>>, from: NodeId, to: NodeId) -> bool {
+    let sources = |node: NodeId| {
+        let inputs = state.get_node(node).map_or(0, |n| n.inputs.len() as u32).min(PORTS);
+        (0..inputs).filter_map(move |i| state.producer(node.input(i))).map(|output| output.node)
+    };
+    let touches = |node: NodeId| state.has_control(from, node) || sources(node).any(|node| node == from);
+    let before = gained.get(&to).map_or(&[][..], |before| before);
+    if from == to || before.contains(&from) || touches(to) {
+        return true;
+    }
+    let mut open: VecDeque<NodeId> = before.iter().copied().collect();
+    (0..HOPS).any(|_| {
+        let Some(node) = open.pop_front() else { return false };
+        open.extend(sources(node));
+        touches(node)
+    })
+}
+
 /// One end of a search.
 struct Front {
-    seen: FxHashSet<NodeId>,
+    /// What nodes are marked with that have been seen from this end.
+    stamp: u32,
     open: Vec<NodeId>,
     next: usize,
     spent: usize,
 }
 
 impl Front {
-    fn new(start: NodeId) -> Front {
-        Front { seen: FxHashSet::from_iter([start]), open: vec![start], next: 0, spent: 0 }
+    fn new(start: NodeId, stamp: u32, scratch: &mut ReachScratch) -> Front {
+        scratch.stamps[start.0 as usize] = stamp;
+        Front { stamp, open: vec![start], next: 0, spent: 0 }
     }
 }
 
 /// Searches from both ends, always from the one that has cost less, as far as intervals allow.
-fn search(near: Near<'_>, over: Option<&Overlay>, from: NodeId, to: NodeId, work: &mut usize) -> bool {
+fn search(
+    near: Near<'_>,
+    over: Option<&Overlay>,
+    scratch: &mut ReachScratch,
+    (from, to): (NodeId, NodeId),
+    work: &mut usize,
+) -> bool {
     let known = |a, b| over.and_then(|over| over.known(a, b));
     if let Some(answer) = known(from, to) {
         return answer;
     }
-    let (mut forth, mut back) = (Front::new(from), Front::new(to));
+    let [one, other] = scratch.fresh(near.state().node_slots());
+    let (mut forth, mut back) = (Front::new(from, one, scratch), Front::new(to, other, scratch));
     let found = loop {
         let forwards = forth.spent <= back.spent;
         let (front, other) = if forwards { (&mut forth, &mut back) } else { (&mut back, &mut forth) };
@@ -475,13 +500,14 @@ fn search(near: Near<'_>, over: Option<&Overlay>, from: NodeId, to: NodeId, work
         let mut met = false;
         let visit = |node: NodeId| {
             front.spent += 1;
-            if met || front.seen.contains(&node) {
+            let mark = &mut scratch.stamps[node.0 as usize];
+            if met || *mark == front.stamp {
                 return;
             }
             let answer = if forwards { known(node, to) } else { known(from, node) };
-            met = answer == Some(true) || other.seen.contains(&node);
+            met = answer == Some(true) || *mark == other.stamp;
             if answer != Some(false) {
-                front.seen.insert(node);
+                *mark = front.stamp;
                 front.open.push(node);
             }
         };

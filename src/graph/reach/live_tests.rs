@@ -3,35 +3,48 @@
 use proptest::prelude::*;
 
 use super::super::super::testing::bare_node;
-use super::super::super::{Edit, GraphId, Node, NodeId, Place};
+use super::super::super::{Edit, Edited, GraphId, Node, NodeId, Place, Snapshot};
 use super::super::tests::{plain, random_graph};
 use super::*;
 
 /// An edit and the reachability that is told of it.
 struct Watched {
+    before: Snapshot,
     edit: Edit,
+    /// With it, neighbours come from the flat view of what was before.
+    edited: Option<Edited>,
     reach: LiveReach,
     scratch: ReachScratch,
     nodes: Vec<NodeId>,
 }
 
 impl Watched {
+    fn changed(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
+        if let Some(edited) = &mut self.edited {
+            nodes.into_iter().for_each(|node| edited.insert(node));
+        }
+    }
+
     fn connect(&mut self, from: Output, to: Input) {
         if let Some(before) = self.edit.producer(to) {
             self.reach.lose(Edge::Data(before, to));
+            self.changed([before.node]);
         }
+        self.changed([from.node, to.node]);
         self.edit.connect(from, to);
         self.reach.gain(Edge::Data(from, to));
     }
 
     fn link(&mut self, from: NodeId, to: NodeId) {
         if self.edit.add_control(from, to) {
+            self.changed([from, to]);
             self.reach.gain(Edge::Control(from, to));
         }
     }
 
     fn unlink(&mut self, from: NodeId, to: NodeId) {
         if self.edit.remove_control(from, to) {
+            self.changed([from, to]);
             self.reach.lose(Edge::Control(from, to));
         }
     }
@@ -42,6 +55,7 @@ impl Watched {
         let ports = || port.iter().cloned().collect();
         let node = Node { inputs: ports(), outputs: ports(), ..bare_node("copy", GraphId::ROOT) };
         let node = self.edit.add_node(node, Place::After(behind));
+        self.changed([node]);
         self.nodes.push(node);
         node
     }
@@ -99,6 +113,7 @@ impl Watched {
                     && let Some(from) = self.edit.producer(input)
                 {
                     self.edit.disconnect(input);
+                    self.changed([from.node, input.node]);
                     self.reach.lose(Edge::Data(from, input));
                 }
             }
@@ -107,6 +122,7 @@ impl Watched {
                 self.near().predecessors(a, |node| before.push(node));
                 self.near().successors(a, |node| after.push(node));
                 self.edit.remove_node(a);
+                self.changed(before.iter().chain(&after).copied().chain([a]));
                 self.reach.gone(a, &before, &after);
                 self.nodes.retain(|&node| node != a);
             }
@@ -115,11 +131,11 @@ impl Watched {
     }
 
     fn near(&self) -> Near<'_> {
-        Near::new(&self.edit, None)
+        Near::new(&self.edit, self.edited.as_ref().map(|edited| (self.before.dense(), edited)))
     }
 
     fn ask(&mut self, from: NodeId, to: NodeId) -> bool {
-        let near = Near::new(&self.edit, None);
+        let near = Near::new(&self.edit, self.edited.as_ref().map(|edited| (self.before.dense(), edited)));
         self.reach.reaches(&mut self.scratch, near, GraphId::ROOT, (from, to))
     }
 
@@ -128,10 +144,10 @@ impl Watched {
     }
 }
 
-fn watched(snapshot: &super::super::super::Snapshot) -> Watched {
+fn watched(snapshot: &Snapshot) -> Watched {
     let nodes = snapshot.list(GraphId::ROOT).collect();
-    let (reach, scratch) = Default::default();
-    Watched { edit: snapshot.edit(), reach, scratch, nodes }
+    let (reach, scratch, edited) = Default::default();
+    Watched { before: snapshot.clone(), edit: snapshot.edit(), edited, reach, scratch, nodes }
 }
 
 proptest! {
@@ -141,16 +157,31 @@ proptest! {
     fn agrees_with_a_plain_search_after_every_edit(
         snapshot in random_graph(),
         indexed in any::<bool>(),
+        flat in any::<bool>(),
         copies_alone in any::<bool>(),
         steps in prop::collection::vec((0..12u32, 0..40u32, 0..40u32), 1..25),
     ) {
         let mut watched = watched(&snapshot);
+        watched.edited = flat.then(Edited::default);
         if indexed {
             watched.make_index();
         }
         for (kind, one, two) in steps {
             watched.step(if copies_alone { kind % 7 } else { kind }, one, two);
+            if let Some(edited) = watched.edited.as_mut().filter(|_| one % 11 == 0) {
+                edited.forget();
+            }
             let nodes = watched.nodes.clone();
+            let (near, plain_near) = (watched.near(), Near::new(&watched.edit, None));
+            for &node in &nodes {
+                let beside = |near: Near<'_>| {
+                    let (mut before, mut after) = (Vec::new(), Vec::new());
+                    near.predecessors(node, |node| before.push(node));
+                    near.successors(node, |node| after.push(node));
+                    (before, after)
+                };
+                prop_assert_eq!(beside(near), beside(plain_near));
+            }
             // Not after every step all pairs: several edits then lie between two questions.
             for (at, &from) in nodes.iter().enumerate().filter(|(at, _)| (*at as u32 + one).is_multiple_of(3)) {
                 for &to in nodes.iter().skip((at + two as usize) % 2).step_by(2) {
@@ -234,6 +265,53 @@ fn only_a_copy_that_is_no_longer_read_loses_its_way() {
         over.is_some_and(|over| over.intact && over.loose.iter().eq([&b])),
         "`b` alone does not lead there"
     );
+}
+
+#[test]
+fn a_copy_that_the_index_knows_is_a_way_around() {
+    // `b` and `c` are two copies of `a`; the reader of the one becomes a reader of the other.
+    let snapshot = super::super::super::testing::Sketch::flat("x a b c d", "x=>a a>b a>c b>d");
+    let mut watched = watched(&snapshot);
+    watched.make_index();
+    let [x, a, b, c, d] = [0, 1, 2, 3, 4].map(NodeId);
+    watched.connect(c.output(0), d.input(0));
+    assert!(watched.ask(x, d) && watched.ask(a, d) && watched.ask(c, d) && !watched.ask(b, d));
+    let over = watched.reach.over.as_ref();
+    assert!(over.is_some_and(|over| over.intact && over.loose.iter().eq([&b])));
+}
+
+#[test]
+fn two_nodes_in_a_row_that_are_no_longer_read_lose_their_way() {
+    let snapshot = super::super::super::testing::Sketch::flat("x a b c d", "x=>a a>b b>c c>d");
+    let mut watched = watched(&snapshot);
+    watched.make_index();
+    let [x, a, b, c, d] = [0, 1, 2, 3, 4].map(NodeId);
+    watched.connect(a.output(0), d.input(0));
+    assert!(watched.ask(x, d) && watched.ask(a, d) && watched.ask(a, c));
+    assert!(!watched.ask(b, d) && !watched.ask(c, d) && watched.ask(b, c));
+    let over = watched.reach.over.as_ref().unwrap();
+    assert!(over.intact && over.loose.len() == 2 && over.loose.contains(&b) && over.loose.contains(&c));
+}
+
+#[test]
+fn a_row_of_nodes_that_was_moved_has_room_for_copies() {
+    // Two rows. The first one comes to lie behind the second.
+    let row = |from: u32| (from..from + 199).map(|i| format!("o{i}>o{}", i + 1));
+    let names: Vec<String> = (0..400).map(|i| format!("o{i}")).collect();
+    let edges: Vec<String> = row(0).chain(row(200)).collect();
+    let snapshot = super::super::super::testing::Sketch::flat(&names.join(" "), &edges.join(" "));
+    let mut watched = watched(&snapshot);
+    watched.make_index();
+    watched.link(NodeId(399), NodeId(0));
+    assert!(watched.ask(NodeId(200), NodeId(199)));
+    let moved = watched.reach.work;
+    assert!(moved >= 200, "the first row has been moved: {moved}");
+    for at in 1..199 {
+        watched.step(0, 0, at);
+        assert!(watched.ask(NodeId(at - 1), NodeId(at)) && !watched.ask(NodeId(at), NodeId(at - 1)));
+    }
+    // One step for each of the two edges of a copy, and for the one that it took the place of.
+    assert_eq!(watched.reach.work - moved, 198 * 3);
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use super::alike::Alike;
@@ -19,7 +18,7 @@ use super::value::List;
 use super::watch::Watch;
 use super::{EntryId, Subject, Value};
 use crate::graph::{
-    Anchor, Dense, Edit, GraphId, Input, Node, NodeId, Output, Snapshot, State, Sym, SymbolsBuilder,
+    Anchor, Dense, Edit, Edited, GraphId, Input, Node, NodeId, Output, Snapshot, State, Sym, SymbolsBuilder,
     TensorDesc, Tracked,
 };
 use crate::lang::hir::ExprId;
@@ -50,7 +49,7 @@ pub struct Machine<'a> {
     pub(super) edit: Edit,
     pub(super) dense: Option<&'a Dense>,
     /// Nodes about which `dense` is out of date.
-    pub(super) dirty: FixedBitSet,
+    pub(super) edited: Edited,
     /// How many readers outputs have about which `dense` is out of date, where that has been asked.
     pub(super) counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
@@ -116,7 +115,7 @@ impl<'a> Machine<'a> {
             host,
             edit,
             dense,
-            dirty: FixedBitSet::new(),
+            edited: Edited::default(),
             counts: FxHashMap::default(),
             lists_clean: true,
             root,
@@ -387,8 +386,7 @@ impl<'a> Machine<'a> {
     #[inline]
     pub(super) fn clean(&self, node: NodeId) -> Option<&'a Dense> {
         let dense = self.dense?;
-        let index = node.0 as usize;
-        (index < dense.slots() && !self.dirty.contains(index)).then_some(dense)
+        ((node.0 as usize) < dense.slots() && !self.edited.contains(node)).then_some(dense)
     }
 
     /// Records that the node was looked at.
@@ -489,7 +487,7 @@ impl<'a> Machine<'a> {
         self.epoch += 1;
         for node in nodes {
             if self.dense.is_some() {
-                self.dirty.grow_and_insert(node.0 as usize);
+                self.edited.insert(node);
             }
             if let Some(lasting) = &mut self.lasting {
                 lasting.changed(node);
@@ -510,6 +508,7 @@ impl<'a> Machine<'a> {
     /// Goes back to an earlier edit.
     pub(super) fn go_back(&mut self, edit: Edit) {
         self.edit = edit;
+        self.edited.forget();
         self.names = None;
         self.counts.clear();
         self.forget_lasting();

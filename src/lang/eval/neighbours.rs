@@ -6,7 +6,7 @@ use crate::graph::{Near, NodeId};
 impl Machine<'_> {
     /// The state as edited so far, for many questions about neighbours.
     pub fn near(&self) -> Near<'_> {
-        Near::new(self.state(), self.dense.map(|dense| (dense, &self.dirty)))
+        Near::new(self.state(), self.dense.map(|dense| (dense, &self.edited)))
     }
 
     /// Adds the nodes with an edge out of `node`: data, then control. A node may come several times.
