@@ -20,14 +20,7 @@ fn main() {
 /// A chain in which every node also reads the node before its predecessor.
 fn model() -> Snapshot {
     let mut builder = Builder::new(ModelInfo::default());
-    builder.graph(GraphInfo {
-        name: "main".into(),
-        parent: None,
-        attrs: Attrs::default(),
-        inputs: Arc::from([]),
-        outputs: Arc::from([]),
-        extra: Default::default(),
-    });
+    builder.graph(GraphInfo::named("main"));
     let types = ["Relu", "Add", "MatMul", "Cast"].map(Sym::new);
     let desc = Arc::new(TensorDesc::default());
     let ports = |n| std::iter::repeat_n(Port { name: Sym::default(), desc: desc.clone() }, n).collect();

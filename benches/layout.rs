@@ -10,6 +10,8 @@ use divan::{Bencher, black_box};
 
 #[path = "support/cache.rs"]
 mod cache;
+#[path = "support/edit_cost.rs"]
+mod edit_cost;
 #[path = "support/generate.rs"]
 #[allow(dead_code, reason = "each user of the generator needs some of its shapes")]
 mod generate;
@@ -152,16 +154,8 @@ fn tensor_move_fan(bencher: Bencher, copies: usize) {
 /// Re-checks after an edit of one rule file; compare with `check_peer` of the same size.
 fn bench_edit(bencher: Bencher, size: usize, path: &str, from: &str, to: &str) {
     let graph = cached("peer", generate::peer_like, size);
-    let mut session = session();
-    check(&session, &graph);
-    let old = session.file_text(path).expect("a shipped file").to_string();
-    assert!(old.contains(from), "the edited text is in {path}");
-    let new = old.replacen(from, to, 1);
-    let mut flip = false;
-    bencher.bench_local(|| {
-        flip = !flip;
-        session.set_text(path, if flip { &new } else { &old });
-        check(&session, &graph)
+    edit_cost::bench_edit(bencher, session(), (path, from, to), |session| {
+        black_box(check(session, &graph));
     });
 }
 

@@ -10,6 +10,8 @@ use divan::{Bencher, black_box};
 
 #[path = "support/cache.rs"]
 mod cache;
+#[path = "support/edit_cost.rs"]
+mod edit_cost;
 #[path = "support/generate.rs"]
 #[allow(dead_code, reason = "each user of the generator needs some of its shapes")]
 mod generate;
@@ -96,37 +98,26 @@ passes! {
 
 fn bench_edit(bencher: Bencher, pass: &str, path: &str, from: &str, to: &str) {
     let graph = cached("accesses", generate::accesses, 100_000);
-    let mut session = session(pass);
-    run(&session, &graph, pass);
-    let old = session.file_text(path).expect("a shipped file").to_string();
-    assert!(old.contains(from), "the edited text is in {path}");
-    let new = old.replacen(from, to, 1);
-    let mut flip = false;
-    bencher.bench_local(|| {
-        flip = !flip;
-        session.set_text(path, if flip { &new } else { &old });
-        run(&session, &graph, pass)
+    edit_cost::bench_edit(bencher, session(pass), (path, from, to), |session| {
+        black_box(run(session, &graph, pass));
     });
+}
+
+fn bench_edit_of_a_cell(bencher: Bencher, pass: &str) {
+    let (from, to) = ("ReadOnly      | DoNothing  | DoNothing ", "ReadOnly      | DoNothing  | WrongGraph");
+    bench_edit(bencher, pass, "rules/readwrite.anchor", from, to);
 }
 
 /// One cell of the matrix.
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn edit_cell(bencher: Bencher) {
-    let from = "ReadOnly      | DoNothing  | DoNothing ";
-    bench_edit(bencher, "rw", "rules/readwrite.anchor", from, "ReadOnly      | DoNothing  | WrongGraph");
+    bench_edit_of_a_cell(bencher, "rw");
 }
 
 /// The same cell, seen from a pass that does not read it.
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn edit_cell_of_another_pass(bencher: Bencher) {
-    let from = "ReadOnly      | DoNothing  | DoNothing ";
-    bench_edit(
-        bencher,
-        "hccl_memcpy",
-        "rules/readwrite.anchor",
-        from,
-        "ReadOnly      | DoNothing  | WrongGraph",
-    );
+    bench_edit_of_a_cell(bencher, "hccl_memcpy");
 }
 
 /// What a pass asks of a node.

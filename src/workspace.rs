@@ -1,12 +1,12 @@
 //! `anchorwatch.toml`: what a folder of rules says of itself.
 //!
-//! Promise: one reader for all front ends, so that a word means the same to `lint`, `watch` and the language server. A mistake is told
+//! Promise: one reader for all front ends, so that a word means the same to every command and the language server. A mistake is told
 //! with its place, and a file with a mistake says nothing at all. Paths are relative to the folder of the file.
 //!
 //! ```toml
-//! rules = "rules"                  # the rule set: a folder or a file; the shipped one if left out
+//! rules = "rules"                  # the rule set: a folder or a file; the folder `rules` if there is one, else the shipped one
 //! overlays = ["ours.anchor"]       # added to it
-//! graphs = ["models/a.txt"]        # pinned: verdicts on them are counted while rules are edited
+//! graphs = ["models/a.txt"]        # pinned: verdicts on them are counted while rules are edited; what `check` checks
 //! passes = ["layout"]              # run on them; the default pipeline if left out
 //!
 //! [options]
@@ -27,6 +27,12 @@ use crate::lang::syntax::ast::Span;
 
 /// The name of the file.
 pub const FILE: &str = "anchorwatch.toml";
+
+/// Rule files have this extension.
+pub const EXTENSION: &str = "anchor";
+
+/// The rule set of a workspace that names none.
+pub const RULES: &str = "rules";
 
 /// Bytes of such a file, at most.
 pub const SIZE_LIMIT: u64 = 1 << 20;
@@ -53,6 +59,39 @@ pub struct Workspace {
 pub fn find(path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     absolute.ancestors().skip(1).map(|folder| folder.join(FILE)).find(|file| file.is_file())
+}
+
+/// The rule files that a path stands for: itself, or those of the folder and of the folders below it, by name. Hidden folders and
+/// links to folders are left out. `wrong` is told of folders that cannot be listed.
+pub fn rule_files(path: &Path, wrong: &mut dyn FnMut(&Path, std::io::Error)) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let mut listed = Vec::new();
+        match std::fs::read_dir(&folder).and_then(|entries| {
+            for entry in entries {
+                let entry = entry?;
+                listed.push((entry.file_type()?.is_dir(), entry));
+            }
+            Ok(())
+        }) {
+            Ok(()) => {}
+            Err(error) => wrong(&folder, error),
+        }
+        for (is_folder, entry) in listed {
+            let path = entry.path().strip_prefix("./").map_or_else(|_| entry.path(), Path::to_owned);
+            if is_folder && !entry.file_name().as_encoded_bytes().starts_with(b".") {
+                folders.push(path);
+            } else if !is_folder && path.extension().is_some_and(|extension| extension == EXTENSION) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
 }
 
 impl Workspace {
@@ -101,10 +140,12 @@ impl Workspace {
         if errors.is_empty() { Ok(workspace) } else { Err(errors) }
     }
 
-    /// The same with all paths taken from `folder`, where the file lies.
+    /// The same with all paths taken from `folder`, where the file lies, and the folder of rules that may be there.
     #[must_use]
     pub fn in_folder(mut self, folder: &Path) -> Workspace {
-        self.rules = self.rules.map(|path| folder.join(path));
+        let beside = folder.join(RULES);
+        let beside = || beside.is_dir().then_some(beside);
+        self.rules = self.rules.map(|path| folder.join(path)).or_else(beside);
         for path in self.overlays.iter_mut().chain(&mut self.graphs) {
             *path = folder.join(&*path);
         }

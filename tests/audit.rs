@@ -3,17 +3,19 @@
 //! A section `=== checker CODE` or `=== audit CODE` holds words of what is told; `=== test` says that a test of
 //! `tests/scenarios` fails. What has no section must stay silent, but for tests, which are asked only where a section says so.
 
+#[path = "support/files.rs"]
+mod files;
 #[path = "support/patch.rs"]
 mod patch;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use anchorwatch::audit::{Audit, Coverage, Finding, Weight};
 use anchorwatch::engine::{RuleDiagnostic, RuleSources, Session};
 use anchorwatch::lang::Level;
 use anchorwatch::report::{Human, Style, audit as report};
+use files::files;
 
 fn audit(sources: RuleSources) -> Audit {
     Audit::of(&Session::new(sources), None)
@@ -29,11 +31,7 @@ fn complaints(sources: RuleSources) -> Vec<(String, String)> {
 fn some_test_fails(mut sources: RuleSources) -> bool {
     let mut added = Vec::new();
     for folder in ["layout", "readwrite"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios").join(folder);
-        let mut files: Vec<PathBuf> =
-            fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
-        files.sort();
-        for file in files {
+        for file in files(format!("tests/scenarios/{folder}"), "anchor") {
             let text = fs::read_to_string(&file).expect("a rule file");
             sources.files.push((file.display().to_string(), text, true));
             added.push(file.display().to_string());

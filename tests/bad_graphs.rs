@@ -1,9 +1,13 @@
 //! Every file in `tests/bad_graphs/notation` and `tests/bad_graphs/onnx` (hexadecimal) is wrong in a way of its own,
 //! and gets exactly the complaints beside it: message, place, the text they point at, help.
 
+#[path = "support/files.rs"]
+mod files;
+
 use std::path::Path;
 
 use anchorwatch::format::{FormatError, LoadContext, notation, onnx};
+use files::files;
 
 fn complaints(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
@@ -34,14 +38,9 @@ fn show(error: &FormatError, text: Option<&str>) -> String {
 
 #[test]
 fn each_bad_file_gets_its_complaints() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_graphs");
     let mut checked = 0;
     for (kind, extension) in [("notation", "graph"), ("onnx", "hex")] {
-        for file in std::fs::read_dir(folder.join(kind)).unwrap() {
-            let path = file.unwrap().path();
-            if path.extension().unwrap() != extension {
-                continue;
-            }
+        for path in files(format!("tests/bad_graphs/{kind}"), extension) {
             let expected = std::fs::read_to_string(path.with_extension("expected")).unwrap();
             let found = complaints(&path);
             assert!(!found.is_empty(), "{} brings no complaint", path.display());

@@ -1,5 +1,7 @@
 //! What checking makes of rule files: the typed bodies, the stability of the scope, and that no text breaks it.
 
+#[path = "support/files.rs"]
+mod files;
 mod support;
 
 use std::collections::BTreeSet;
@@ -13,6 +15,7 @@ use anchorwatch::lang::hir::{
 };
 use anchorwatch::lang::syntax::ast::{self, ExprKind, Item, ItemData, Kind};
 use anchorwatch::lang::syntax::parse_file;
+use files::files;
 use proptest::prelude::*;
 
 const EVERYTHING: &str = include_str!("ui/check/everything.anchor");
@@ -80,11 +83,7 @@ fn every_construct_lowers() {
 
 #[test]
 fn the_shipped_rules_have_no_error() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
-    let entries = std::fs::read_dir(folder).expect("the rules are part of the source").flatten();
-    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "anchor"));
-    paths.sort();
+    let paths = files("rules", "anchor");
     let texts: Vec<String> =
         paths.iter().map(|path| std::fs::read_to_string(path).expect("rules are text")).collect();
     assert!(!texts.is_empty());
@@ -95,12 +94,9 @@ fn the_shipped_rules_have_no_error() {
 
 #[test]
 fn every_code_has_a_file_that_earns_it() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui/check");
-    let entries = std::fs::read_dir(folder).expect("the folder is part of the source").flatten();
-    let said: String = entries
-        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "expected"))
-        .map(|entry| std::fs::read_to_string(entry.path()).expect("expectations are text"))
-        .collect();
+    let pages = files("tests/ui/check", "expected").into_iter();
+    let said: String =
+        pages.map(|page| std::fs::read_to_string(page).expect("expectations are text")).collect();
     let missing: Vec<&str> = codes::CODES
         .iter()
         .map(|(code, _)| *code)

@@ -2,8 +2,12 @@
 //!
 //! Beside `NAME.args` (words, one a line) stand what is expected: `NAME.stdout` and `NAME.stderr` (absent: nothing is
 //! written there), `NAME.code` (absent: 0), and `NAME.stdin` if the program is given something. Programs run in
-//! `tests/cli`, so files are named as they stand there.
+//! `tests/cli`, or in the folder of it that `NAME.folder` names, so files are named as they stand there.
 
+#[path = "support/files.rs"]
+mod files;
+
+use files::files;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,7 +26,7 @@ fn run(case: &Path) -> Result<(), String> {
     let args = fs::read_to_string(case).map_err(|error| error.to_string())?;
     let mut child = Command::new(env!("CARGO_BIN_EXE_anchorwatch"))
         .args(args.lines())
-        .current_dir(folder())
+        .current_dir(folder().join(beside(case, "folder").trim()))
         .env_clear()
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -48,10 +52,7 @@ fn run(case: &Path) -> Result<(), String> {
 
 #[test]
 fn every_case() {
-    let listing = fs::read_dir(folder()).expect("the folder of cases");
-    let mut cases: Vec<PathBuf> = listing.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    cases.retain(|path| path.extension().is_some_and(|extension| extension == "args"));
-    cases.sort();
+    let cases = files("tests/cli", "args");
     assert!(!cases.is_empty());
     let failures: Vec<String> = cases
         .iter()

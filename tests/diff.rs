@@ -3,6 +3,8 @@
 //! `=== diff` holds what the terminal shows. `=== witness TRIES` says that a graph on which the two rule sets disagree is found
 //! among so many, beginning with the graphs of `tests/scenarios`.
 
+#[path = "support/files.rs"]
+mod files;
 #[path = "support/patch.rs"]
 mod patch;
 
@@ -16,6 +18,7 @@ use anchorwatch::engine::{RuleSources, Session, TestGraph};
 use anchorwatch::lang::Level;
 use anchorwatch::report::diff::Report;
 use anchorwatch::report::{Human, Style, diff as report};
+use files::files;
 
 fn session(sources: RuleSources) -> Session {
     let session = Session::new(sources);
@@ -61,17 +64,13 @@ fn the_way_back_tells_as_much() {
 
 /// The graphs of the tests of the layers.
 fn seeds() -> Vec<Trial> {
-    let mut files = Vec::new();
+    let mut rules = Vec::new();
     for folder in ["layout", "readwrite"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios").join(folder);
-        let mut paths: Vec<PathBuf> =
-            fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
-        paths.sort();
-        files.extend(paths.into_iter().map(|path| {
+        rules.extend(files(format!("tests/scenarios/{folder}"), "anchor").into_iter().map(|path| {
             (path.display().to_string(), fs::read_to_string(&path).expect("a rule file"), false)
         }));
     }
-    let graphs = Session::new(RuleSources { files }).test_graphs().into_iter();
+    let graphs = Session::new(RuleSources { files: rules }).test_graphs().into_iter();
     let trial = |graph: TestGraph| Trial {
         snapshot: graph.before,
         root: graph.root,

@@ -4,6 +4,9 @@
 //!
 //! Codes: what the scenarios of the chains say a copy is kept by, `explain` says too.
 
+#[path = "support/files.rs"]
+mod files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -12,6 +15,7 @@ use std::process::Command;
 use anchorwatch::engine::explain::{Answer, ExplainTarget, Explanation};
 use anchorwatch::engine::{Request, RuleSources, Session, TestGraph};
 use anchorwatch::graph::{NodeId, Sym};
+use files::files;
 
 /// `rules/layout.anchor:12` becomes `rules/layout.anchor:_`.
 fn without_lines(text: &str) -> String {
@@ -129,12 +133,7 @@ fn each_code_of_the_chains_is_reached_and_explained() {
     let mut sources = RuleSources::shipped();
     let mut said = Vec::new();
     for folder in ["tensor_move", "notask"] {
-        let mut paths: Vec<_> = fs::read_dir(root.join("tests/scenarios").join(folder))
-            .expect("a folder")
-            .map(|entry| entry.expect("an entry").path())
-            .collect();
-        paths.sort();
-        for path in paths {
+        for path in files(format!("tests/scenarios/{folder}"), "anchor") {
             let text = fs::read_to_string(&path).expect("a scenario");
             said.extend(claims(&text));
             sources.files.push((path.display().to_string(), text, true));

@@ -90,7 +90,7 @@ fn the_graph_of_an_offline_model_is_its_model_partition() {
     let air = inflate(&graphs().join("autoencoder_modeldef.air.gz"));
     assert_eq!((om.format, om.snapshot.node_count()), (Format::Om, 46));
     assert_same_text(&save(&om, &om.snapshot, Format::GeText).unwrap(), &again(&air, Format::GeText));
-    assert_eq!(save(&om, &om.snapshot, Format::Om).unwrap_err().code, "format::read_only");
+    assert_eq!(save(&om, &om.snapshot, Format::Om).unwrap_err().code, "format::read-only");
 }
 
 #[test]

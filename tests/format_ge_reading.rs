@@ -96,7 +96,7 @@ fn slots_edges_and_control_edges() {
     assert_eq!(snapshot.control_in(b).collect::<Vec<_>>(), [a]);
     assert_eq!(
         warnings(&loaded),
-        ["format::desc_count: `b` has another number of slots than descriptions (line 2, column 25)"]
+        ["format::desc-count: `b` has another number of slots than descriptions (line 2, column 25)"]
     );
     // What the graph cannot hold comes back all the same.
     assert!(text(&loaded).contains("input: \"a:1:-1\"\n    input: \"a:1:-2\"\n  }\n"));
@@ -226,8 +226,8 @@ fn unknown_fields_come_back_where_they_can() {
     assert_eq!(
         warnings(&loaded),
         [
-            "format::unknown_field: unknown field 98 in a graph (1x), kept as it is (byte 5)",
-            "format::unknown_field: unknown field 99 in the model (1x), kept as it is (byte 8)",
+            "format::unknown-field: unknown field 98 in a graph (1x), kept as it is (byte 5)",
+            "format::unknown-field: unknown field 99 in the model (1x), kept as it is (byte 8)",
         ]
     );
     let (_, lost) = save_with_warnings(&loaded, &loaded.snapshot, Format::GeText).unwrap();
@@ -421,6 +421,6 @@ fn a_thousand_mistakes_are_a_few_warnings() {
     assert_eq!(loaded.warnings.len(), 21);
     assert_eq!(
         loaded.warnings.pop().unwrap().to_string(),
-        "format::duplicate_node: 10 more of this kind (the file)"
+        "format::duplicate-node: 10 more of this kind (the file)"
     );
 }

@@ -3,6 +3,9 @@
 //! Code that only tests compile (under `#[cfg(test)]`, or in a file whose `mod` line stands under it) is free: a
 //! test may name what it tests.
 
+#[path = "support/files.rs"]
+mod files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +13,7 @@ use std::path::{Path, PathBuf};
 use anchorwatch::engine::RuleSources;
 use anchorwatch::lang::syntax::ast::{AttrPlace, ExprKind, Item, ItemData, Kind, SetTerm};
 use anchorwatch::lang::syntax::parse_file;
+use files::files;
 
 // ---- Rust, as far as the laws need it ----
 
@@ -165,8 +169,7 @@ fn shipped_tokens(source: &str) -> (Vec<(Token, usize)>, Vec<String>) {
 /// All files below `src/` that are part of the program, with their tokens.
 fn program() -> BTreeMap<PathBuf, Vec<(Token, usize)>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    collect(&root, &mut files);
+    let files = files("src", "rs");
     let mut program = BTreeMap::new();
     let mut tests = BTreeSet::new();
     for file in files {
@@ -183,19 +186,6 @@ fn program() -> BTreeMap<PathBuf, Vec<(Token, usize)>> {
     }
     program.retain(|file, _| !tests.iter().any(|test| root.join(file).starts_with(test)));
     program
-}
-
-fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> =
-        fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
-    entries.sort();
-    for path in entries {
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            files.push(path);
-        }
-    }
 }
 
 // ---- Rust knows no policy ----
@@ -498,6 +488,36 @@ fn a_forbidden_import_is_seen() {
     assert_eq!(
         found("graph", "// crate::lang is above\n#[cfg(test)]\nmod tests { use crate::lang::Level; }"),
         0
+    );
+}
+
+// ---- Codes of diagnostics have one style ----
+
+/// `family::two-words`.
+fn is_code(text: &str) -> bool {
+    let is_word = |word: &str, more: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || more.contains(c))
+    };
+    text.split_once("::")
+        .is_some_and(|(family, name)| family != "str" && is_word(family, "") && is_word(name, "-_"))
+}
+
+#[test]
+fn codes_of_diagnostics_join_words_by_hyphens() {
+    let codes = |tokens: &[(Token, usize)]| -> Vec<String> {
+        let texts = tokens.iter().filter_map(|(token, _)| match token {
+            Token::Text(text) if is_code(text) => Some(text.clone()),
+            _ => None,
+        });
+        texts.collect()
+    };
+    let all: Vec<String> = program().values().flat_map(|tokens| codes(tokens)).collect();
+    assert!(all.len() > 200, "only {} codes were found", all.len());
+    let odd: Vec<&String> = all.iter().filter(|code| code.contains('_')).collect();
+    assert!(odd.is_empty(), "{odd:?}");
+    assert_eq!(
+        codes(&shipped_tokens("f(\"io::no_file\"); f(\"io::a\"); f(\"a::B\")").0),
+        ["io::no_file", "io::a"]
     );
 }
 

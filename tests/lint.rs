@@ -4,9 +4,11 @@
 //! underlined text with its label, further places, the help. `NAME.fixed` is the text with all fixes made (absent: there are
 //! none). Settings come from `NAME.toml`, if that is there. Expected texts are written by hand, from what a reader needs to hear.
 
+#[path = "support/files.rs"]
+mod files;
+
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use anchorwatch::engine::RuleSources;
 use anchorwatch::lang::lint::{
@@ -14,6 +16,7 @@ use anchorwatch::lang::lint::{
 };
 use anchorwatch::lang::syntax::parse_file;
 use anchorwatch::lang::{Level, Place};
+use files::files;
 
 fn place(text: &str, at: usize) -> String {
     let before = &text[..at];
@@ -43,15 +46,6 @@ fn told(found: &Finding, text: &str) -> String {
     out
 }
 
-fn cases() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lint");
-    let mut cases: Vec<PathBuf> =
-        fs::read_dir(folder).expect("the folder of cases").flatten().map(|entry| entry.path()).collect();
-    cases.retain(|path| path.extension().is_some_and(|extension| extension == "anchor"));
-    cases.sort();
-    cases
-}
-
 fn look(text: &str, settings: &Settings) -> Vec<Finding> {
     lint(&[Source { text, settings, wanted: true }])
 }
@@ -60,7 +54,7 @@ fn look(text: &str, settings: &Settings) -> Vec<Finding> {
 fn each_file_gets_its_findings_and_its_fixes() {
     let mut wrong = String::new();
     let mut seen: Vec<&str> = Vec::new();
-    for path in cases() {
+    for path in files("tests/lint", "anchor") {
         let text = fs::read_to_string(&path).expect("a case is readable text");
         let toml = fs::read_to_string(path.with_extension("toml")).unwrap_or_default();
         let settings = Settings::read(&toml).expect("the settings of a case are right");
@@ -86,7 +80,7 @@ fn each_file_gets_its_findings_and_its_fixes() {
 
 #[test]
 fn fixes_leave_rules_and_nothing_to_fix() {
-    for path in cases() {
+    for path in files("tests/lint", "anchor") {
         let mut text = fs::read_to_string(&path).expect("a case is readable text");
         for round in 0.. {
             let found = look(&text, &Settings::default());
@@ -158,8 +152,10 @@ fn lints_are_in_order_and_found_by_name() {
 /// What is remembered of items shows the same, wherever they stand and whatever the names around them mean.
 #[test]
 fn linting_again_finds_what_linting_anew_finds() {
-    let texts: Vec<String> =
-        cases().iter().map(|path| fs::read_to_string(path).expect("a rule file")).collect();
+    let texts: Vec<String> = files("tests/lint", "anchor")
+        .iter()
+        .map(|path| fs::read_to_string(path).expect("a rule file"))
+        .collect();
     let settings = Settings::default();
     let mut memory = Memory::default();
     let mut found = 0;

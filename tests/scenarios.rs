@@ -1,10 +1,14 @@
 //! The `test` entries of the shipped rules, and the scenarios of `tests/scenarios` beside them.
 
+#[path = "support/files.rs"]
+mod files;
+
 use std::fs;
 use std::path::Path;
 
 use anchorwatch::cli::cases::{Found, find};
 use anchorwatch::engine::{RuleDiagnostic, RuleSources, Session, TestOutcome};
+use files::files;
 
 /// A complaint with the line and the words that it is about.
 fn told(session: &Session, found: &RuleDiagnostic) -> String {
@@ -53,8 +57,7 @@ fn scenarios() {
 /// The keys of the fidelity policy (readwrite 10.2) stand in the names of scenarios, each at least twice: once a mode.
 #[test]
 fn every_fidelity_key_of_the_read_write_layer_has_scenarios() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/readwrite");
-    let files = fs::read_dir(folder).expect("a folder").filter_map(|entry| Some(entry.ok()?.path()));
+    let files = files("tests/scenarios/readwrite", "anchor").into_iter();
     let texts: Vec<String> = files.filter_map(|path| fs::read_to_string(path).ok()).collect();
     let names: Vec<&str> =
         texts.iter().flat_map(|text| text.lines()).filter(|line| line.starts_with("test \"")).collect();

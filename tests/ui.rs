@@ -2,33 +2,18 @@
 //!
 //! Expected texts are written by hand, from what a reader needs to hear; this runner never writes them.
 
+#[path = "support/files.rs"]
+mod files;
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use anchorwatch::lang::syntax::parse_file;
-
-fn rule_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("the folder of cases is there")
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
-    entries.sort();
-    for entry in entries {
-        if entry.is_dir() {
-            rule_files(&entry, found);
-        } else if entry.extension().is_some_and(|extension| extension == "anchor") {
-            found.push(entry);
-        }
-    }
-}
+use files::files;
 
 #[test]
 fn each_bad_file_gets_its_diagnostics() {
-    let mut files = Vec::new();
-    rule_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui"), &mut files);
+    let files = files("tests/ui", "anchor");
     assert!(files.len() >= 25, "only {} files were found", files.len());
     let mut wrong = String::new();
     for path in files {

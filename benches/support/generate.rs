@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use anchorwatch::graph::{
-    AttrValue, Attrs, Builder, Extra, GraphId, GraphInfo, ModelInfo, Node, NodeId, Output, Port, Ports,
-    Snapshot, Sym, TensorDesc,
+    AttrValue, Attrs, Builder, GraphId, GraphInfo, ModelInfo, Node, NodeId, Output, Port, Ports, Snapshot,
+    Sym, TensorDesc,
 };
 
 #[path = "accesses.rs"]
@@ -261,14 +261,7 @@ impl Maker {
     }
 
     fn graph(&mut self, name: String) -> Scope {
-        let graph = self.builder.graph(GraphInfo {
-            name: name.into(),
-            parent: None,
-            attrs: Attrs::default(),
-            inputs: Arc::from([]),
-            outputs: Arc::from([]),
-            extra: Extra::default(),
-        });
+        let graph = self.builder.graph(GraphInfo::named(name));
         self.positions.push(0);
         Scope { graph, pool: Vec::new(), variables: Vec::new() }
     }

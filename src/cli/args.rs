@@ -96,12 +96,15 @@ pub enum Command {
 /// Which rules.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RuleArgs {
-    /// Use these rules instead of the shipped ones
+    /// Use these rules, with folders below, instead of those that `anchorwatch.toml` names, or the shipped ones
     #[arg(long, value_name = "DIR|FILE", help_heading = "Rules")]
     pub rules: Option<PathBuf>,
     /// Add a rule file, which may `override` entries (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     pub overlay: Vec<PathBuf>,
+    /// Leave the settings in `anchorwatch.toml` aside
+    #[arg(long, help_heading = "Rules")]
+    pub no_settings: bool,
 }
 
 /// How the rules run.
@@ -158,8 +161,8 @@ pub struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// Graph files; `-` is standard input
-    #[arg(required = true, value_name = "GRAPH")]
+    /// Graph files; `-` is standard input. Without any, the graphs that `anchorwatch.toml` lists
+    #[arg(value_name = "GRAPH")]
     pub graphs: Vec<PathBuf>,
     #[command(flatten)]
     pub run: RunArgs,
@@ -315,7 +318,8 @@ pub enum AuditFormat {
 
 #[derive(Debug, Args)]
 pub struct AuditArgs {
-    /// Graphs, rule files with tests, cases (`NAME.json`), or directories of the last two: what they reach is counted
+    /// What is run on the rules, to count what it reaches: graphs, rule files with tests, cases (`NAME.json`), or
+    /// directories of the last two. Rules that are to be audited go to `--rules` and `--overlay`
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Form of the report
@@ -353,9 +357,12 @@ pub struct DiffArgs {
     /// OLD and NEW are overlays: compare the rules with the one and with the other
     #[arg(long)]
     pub overlays: bool,
-    /// The rules that both are added to, instead of the shipped ones
+    /// The rules that both are added to, instead of those of `anchorwatch.toml`, or the shipped ones
     #[arg(long, value_name = "DIR|FILE", requires = "overlays")]
     pub rules: Option<PathBuf>,
+    /// Leave the settings in `anchorwatch.toml` aside
+    #[arg(long, requires = "overlays")]
+    pub no_settings: bool,
     /// Also run both on these graphs, cases and tests, and tell what comes out otherwise
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub graphs: Vec<PathBuf>,

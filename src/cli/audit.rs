@@ -9,7 +9,8 @@ use super::input::{self, GraphFile, is_dash};
 use super::output::Pending;
 use super::rules::{Loaded, read, sources};
 use super::session::{Connect, Engine, Request, RuleSources};
-use super::{FINE, FOUND};
+use super::tests::has;
+use super::{FINE, FOUND, workspace};
 use crate::audit::{Coverage, ReachedRow, Ref, Weight};
 use crate::graph::{GraphId, Sym};
 use crate::lang::Level;
@@ -22,7 +23,7 @@ pub fn audit(args: &AuditArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Do
     let to_file = args.output.as_ref().is_some_and(|path| !is_dash(path));
     let format = if args.format == AuditFormat::Json { OutputFormat::Json } else { OutputFormat::Human };
     desk.set_format(format, false);
-    let sources = sources(&args.rules)?;
+    let sources = sources(&workspace::rules(&args.rules, desk)?)?;
     let rules = Loaded::new(sources.clone(), desk, connect)?;
     let coverage = match args.paths.is_empty() {
         true => None,
@@ -53,19 +54,33 @@ fn coverage(
     let own: Vec<String> = sources.files.iter().map(|(path, ..)| path.clone()).collect();
     let mut with_tests = sources;
     let (mut cases, mut graphs): (Vec<PathBuf>, Vec<PathBuf>) = (Vec::new(), Vec::new());
-    for path in &args.paths {
-        for found in found(path)? {
+    for given in &args.paths {
+        // Whether anything of the argument can be run.
+        let mut runs = false;
+        for found in found(given)? {
             match found {
                 Found::Case(path) => cases.push(path),
                 Found::Rules(path) if is_rules(&path) => {
-                    for file in read(&path, true)? {
-                        if !own.iter().any(|known| Path::new(known) == path) {
-                            with_tests.files.push(file);
-                        }
+                    if own.iter().any(|known| workspace::is_same(Path::new(known), &path)) {
+                        runs = true;
+                        continue;
                     }
+                    for file in read(&path, true)? {
+                        let has_tests = has(&file.1, &|kind| kind == Kind::Test);
+                        runs |= has_tests;
+                        if has_tests && path == *given && has(&file.1, &|kind| kind != Kind::Test) {
+                            desk.complain(&unaudited(&file.0))?;
+                        }
+                        with_tests.files.push(file);
+                    }
+                    continue;
                 }
                 Found::Rules(path) => graphs.push(path),
             }
+            runs = true;
+        }
+        if !runs {
+            return Err(nothing_to_run(given).into());
         }
     }
     let rules = Loaded::new(with_tests, desk, connect)?;
@@ -105,8 +120,23 @@ fn coverage(
     Ok(coverage)
 }
 
+/// Rules that are only there for the tests beside them.
+fn unaudited(shown: &str) -> Complaint {
+    let message = format!("of `{shown}` the tests are run, but its rules are not audited");
+    Complaint::new(Level::Note, "audit::not-audited", message)
+        .help(format!("`--overlay {shown}` audits them"))
+}
+
+/// An argument that says nothing about what is reached.
+fn nothing_to_run(path: &Path) -> Complaint {
+    let shown = path.display();
+    let message = format!("`{shown}` has no tests and no cases, so nothing of it can be run on the rules");
+    let flag = if path.is_dir() { "--rules" } else { "--overlay" };
+    Complaint::error("audit::nothing-to-run", message).help(format!("`{flag} {shown}` audits its rules"))
+}
+
 fn is_rules(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == super::rules::EXTENSION)
+    path.extension().is_some_and(|extension| extension == crate::workspace::EXTENSION)
 }
 
 /// The files of an argument: those of a folder that are tests, or the file itself.
@@ -114,7 +144,7 @@ fn found(path: &Path) -> Result<Vec<Found>, Stop> {
     if is_dash(path) {
         return Ok(vec![Found::Rules(path.to_owned())]);
     }
-    Ok(cases::find(path)?)
+    Ok(cases::find_to_run(path)?)
 }
 
 /// What is run of a graph: every pipeline, and the lints.

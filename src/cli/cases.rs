@@ -56,7 +56,7 @@ pub enum Found {
 /// The rule files and cases under a path, each folder's by name; a path that is a file is a case if it is JSON.
 ///
 /// # Errors
-/// A folder cannot be listed.
+/// A folder cannot be listed, or has none.
 pub fn find(path: &Path) -> Result<Vec<Found>, Complaint> {
     if !path.is_dir() {
         let is_case = path.extension().is_some_and(|extension| extension == "json");
@@ -72,7 +72,7 @@ pub fn find(path: &Path) -> Result<Vec<Found>, Complaint> {
             // A link to a folder may lead back.
             if path.is_dir() && !path.is_symlink() {
                 open.push(path);
-            } else if path.extension().is_some_and(|extension| extension == super::rules::EXTENSION) {
+            } else if path.extension().is_some_and(|extension| extension == crate::workspace::EXTENSION) {
                 found.push(Found::Rules(path));
             } else if path.extension().is_some_and(|extension| extension == "json")
                 && beside(&path, "before")?.is_some()
@@ -81,8 +81,21 @@ pub fn find(path: &Path) -> Result<Vec<Found>, Complaint> {
             }
         }
     }
+    if found.is_empty() {
+        let message = format!("there are no tests in `{}`", path.display());
+        return Err(Complaint::error("test::none", message)
+            .help("tests are in files that end in `.anchor`; a case is a `.json` file beside its graphs"));
+    }
     found.sort_by(|a, b| a.path().cmp(b.path()));
     Ok(found)
+}
+
+/// [`find`] where graphs may be named, too.
+///
+/// # Errors
+/// As [`find`].
+pub fn find_to_run(path: &Path) -> Result<Vec<Found>, Complaint> {
+    find(path).map_err(|complaint| complaint.help("a graph is named by its file"))
 }
 
 impl Found {
@@ -101,7 +114,7 @@ pub fn read(path: &Path) -> Result<Case, Complaint> {
     let shown = path.display().to_string();
     let recipe = recipe(path)?;
     let before = beside(path, "before")?.ok_or_else(|| {
-        Complaint::error("case::no_graph", "the case has no graph to run on")
+        Complaint::error("case::no-graph", "the case has no graph to run on")
             .at(shown.clone())
             .help("it is beside it, with the same name and `.before.` in the place of `.json`")
     })?;
@@ -179,5 +192,5 @@ fn table_text(path: &Path) -> Result<String, Complaint> {
     let bytes = inflate(&bytes, TABLE_LIMIT)
         .map_err(|error| Complaint::error(error.code, error.message).at(shown.clone()))?;
     String::from_utf8(bytes.into_owned())
-        .map_err(|_| Complaint::error("case::not_text", "the symbol table is not UTF-8 text").at(shown))
+        .map_err(|_| Complaint::error("case::not-text", "the symbol table is not UTF-8 text").at(shown))
 }

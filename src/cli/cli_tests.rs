@@ -88,7 +88,7 @@ conflict[user_out_and_fixed_out]
 
 summary: 1 graph, 1 error
   checker user_out_and_fixed_out       1
-  pass arrange: 1 Copy inserted
+  pass arrange: would insert 1 Copy
 "
     );
 }
@@ -106,7 +106,7 @@ fn check_without_findings_is_fine() {
 fn a_file_that_is_no_graph_shows_the_line() {
     let left = files().run("check @bad.graph");
     assert_eq!((left.code, left.out.as_str()), (UNUSABLE, "summary: 1 graph, 1 failed\n"));
-    assert!(left.err.starts_with("format::unknown_node\n"), "{}", left.err);
+    assert!(left.err.starts_with("format::unknown-node\n"), "{}", left.err);
     assert!(left.err.contains("╭─[@bad.graph:2:9]\n 1 │ a: Feed\n 2 │ b: Step(aa)\n"), "{}", left.err);
 }
 
@@ -115,7 +115,7 @@ fn a_bad_file_among_good_ones_costs_itself_alone() {
     let left = files().run("check @fine.graph @bad.graph @g.graph @missing.graph");
     assert_eq!(left.code, UNUSABLE);
     assert!(left.out.ends_with(
-        "summary: 4 graphs, 1 error, 2 failed\n  checker user_out_and_fixed_out       1\n  pass arrange: 1 Copy inserted\n"
+        "summary: 4 graphs, 1 error, 2 failed\n  checker user_out_and_fixed_out       1\n  pass arrange: would insert 1 Copy\n"
     ));
     assert!(left.out.starts_with("@g.graph\n\npass arrange\n\nconflict["), "{}", left.out);
     assert!(left.err.contains("`@missing.graph` cannot be read: no such file or directory"), "{}", left.err);
@@ -160,7 +160,7 @@ fn standard_input_is_a_graph_once() {
     assert_eq!(left.code, FOUND);
     let left = place.run_with("check - -", GRAPH, &[]);
     assert_eq!(left.code, UNUSABLE);
-    assert!(left.err.starts_with("cli::stdin_twice\n"), "{}", left.err);
+    assert!(left.err.starts_with("cli::stdin-twice\n"), "{}", left.err);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn options_must_be_declared_and_valid() {
         (left.code, left.err.as_str()),
         (
             UNUSABLE,
-            "cli::unknown_option\n\n  × the rules declare no option `mod`\n  help: did you mean `mode`?\n\n"
+            "cli::unknown-option\n\n  × the rules declare no option `mod`\n  help: did you mean `mode`?\n\n"
         )
     );
     let left = place.run("check @g.graph -O mode=slow");
@@ -187,10 +187,10 @@ fn options_must_be_declared_and_valid() {
 fn unknown_passes_graphs_and_nodes_get_their_nearest_neighbour() {
     let place = files();
     for (line, code, help) in [
-        ("check @g.graph --passes arragne", "cli::unknown_pass", "did you mean `arrange`?"),
-        ("check @g.graph --graph mian", "graph::unknown_graph", "did you mean `main`?"),
-        ("check @g.graph --graph other", "graph::unknown_graph", "the model has `main`"),
-        ("check @g.graph --node nno", "graph::unknown_node", "did you mean `no`?"),
+        ("check @g.graph --passes arragne", "cli::unknown-pass", "did you mean `arrange`?"),
+        ("check @g.graph --graph mian", "graph::unknown-graph", "did you mean `main`?"),
+        ("check @g.graph --graph other", "graph::unknown-graph", "the model has `main`"),
+        ("check @g.graph --node nno", "graph::unknown-node", "did you mean `no`?"),
     ] {
         let left = place.run(line);
         assert_eq!(left.code, UNUSABLE, "{line}");
@@ -266,7 +266,7 @@ fn a_failed_pass_writes_nothing() {
 fn many_graphs_need_a_directory() {
     let place = files();
     let left = place.run("optimize @g.graph @fine.graph -o @out.graph");
-    assert!(left.err.starts_with("cli::one_output\n"), "{}", left.err);
+    assert!(left.err.starts_with("cli::one-output\n"), "{}", left.err);
     std::fs::create_dir(place.0.path().join("out")).expect("a directory");
     assert_eq!(place.run("optimize @g.graph @fine.graph -o @out").code, FINE);
     assert!(place.read("out/g.graph").is_some() && place.read("out/fine.graph").is_some());
@@ -287,10 +287,10 @@ fn explain_takes_nodes_and_anchors() {
         assert!(left.out.starts_with(&format!("{title}  ")), "{}", left.out);
     }
     for (target, code) in [
-        ("nope", "graph::unknown_node"),
-        ("no:in7", "graph::no_such_anchor"),
-        ("no:inx", "graph::no_such_anchor"),
-        ("no:x", "graph::no_such_anchor"),
+        ("nope", "graph::unknown-node"),
+        ("no:in7", "graph::no-such-anchor"),
+        ("no:inx", "graph::no-such-anchor"),
+        ("no:x", "graph::no-such-anchor"),
     ] {
         let left = place.run(&format!("explain @g.graph {target}"));
         assert_eq!(left.code, UNUSABLE, "{target}");

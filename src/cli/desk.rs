@@ -10,6 +10,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::args::{ColorChoice, OutputFormat, ReportFormat, TestFormat};
 use super::input::reason;
 use super::{BROKEN_PIPE, UNUSABLE};
+use crate::report::human::Paint;
+use crate::report::plain::{drawn, plain};
 use crate::report::{Complaint, Human, Remark, Rules, Style, github, json, sarif};
 
 /// The process, as commands see it.
@@ -174,15 +176,28 @@ impl<'d, 'io> Desk<'d, 'io> {
         if self.report_to_stderr { self.io.stderr_terminal } else { self.io.stdout_terminal }
     }
 
-    /// Writes a part of the report.
+    /// Writes a part of the report. No text of a graph or of rules commands a terminal; programs get it as it is.
     pub fn print(&mut self, text: &str) -> Result<(), Stop> {
         let stream: &mut dyn Write = if self.report_to_stderr { self.io.stderr } else { self.io.stdout };
+        let text = match self.form {
+            Form::Human | Form::Github => drawn(text, self.out.style.color),
+            Form::Json | Form::Sarif | Form::Junit => text.into(),
+        };
         write(stream, text.as_bytes(), self.bar.as_ref())
     }
 
     /// Writes a file's bytes to standard output.
     pub fn print_bytes(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         write(self.io.stdout, bytes, self.bar.as_ref())
+    }
+
+    /// Says something beside the report, to a person.
+    pub fn aside(&mut self, line: &str) -> Result<(), Stop> {
+        if !self.is_human() {
+            return Ok(());
+        }
+        let line = self.err.paint(Paint::Faint, &plain(line));
+        write(self.io.stderr, format!("{line}\n").as_bytes(), self.bar.as_ref())
     }
 
     /// [`Desk::complain_of`] no file in particular.
@@ -207,7 +222,7 @@ impl<'d, 'io> Desk<'d, 'io> {
         write(self.io.stdout, b"", self.bar.as_ref())?;
         let flushed = self.io.stdout.flush().map_err(stop_of);
         // Where the report cannot be written, its reader still learns why.
-        write(self.io.stderr, text.as_bytes(), self.bar.as_ref())?;
+        write(self.io.stderr, drawn(&text, self.err.style.color).as_bytes(), self.bar.as_ref())?;
         flushed
     }
 

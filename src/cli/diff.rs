@@ -7,8 +7,9 @@ use super::args::{DiffArgs, DiffFormat, OutputFormat, RuleArgs};
 use super::cases::{self, Found};
 use super::desk::{Desk, Done, Stop};
 use super::input::{self, GraphFile, find_graph, is_dash};
-use super::rules::{self, EXTENSION, Loaded, read};
+use super::rules::{self, Loaded, read};
 use super::session::{Connect, RuleSources, compare, on_graphs, test_graphs, witness};
+use super::workspace::Settings;
 use super::{FINE, FOUND, git};
 use crate::audit::witness::Trial;
 use crate::engine::Case;
@@ -16,12 +17,19 @@ use crate::graph::GraphId;
 use crate::lang::Level;
 use crate::report::diff::Report;
 use crate::report::{Complaint, diff as report};
+use crate::workspace::EXTENSION;
 
 /// Compares two rule sets.
 pub fn diff(args: &DiffArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     let format = if args.format == DiffFormat::Json { OutputFormat::Json } else { OutputFormat::Human };
     desk.set_format(format, false);
-    let (old, new) = (sources(&args.old, args)?, sources(&args.new, args)?);
+    // What OLD and NEW are added to: the rules of the workspace, and none of its overlays, which they may be.
+    let mut settings = Settings::here(args.no_settings || !args.overlays)?;
+    let base = RuleArgs { rules: args.rules.clone(), ..RuleArgs::default() };
+    let base = args.overlays.then(|| settings.base(&base));
+    settings.tell(desk)?;
+    let sources = |argument: &str| sources(argument, base.as_ref());
+    let (old, new) = (sources(&args.old)?, sources(&args.new)?);
     let old = Loaded::silent(old, desk, connect).map_err(|stop| alone(stop, args))?;
     let new = Loaded::silent(new, desk, connect).map_err(|stop| alone(stop, args))?;
     let difference = compare(&old.sources, &new.sources);
@@ -52,16 +60,14 @@ pub fn diff(args: &DiffArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
 }
 
 /// The rules that an argument names, or adds to. What is there as a path is one.
-fn sources(argument: &str, args: &DiffArgs) -> Result<RuleSources, Complaint> {
+fn sources(argument: &str, base: Option<&RuleArgs>) -> Result<RuleSources, Complaint> {
     let path = Path::new(argument);
     let files = match argument.contains(':') && !path.exists() {
         true => git::read(argument)?,
         false => read(path, false)?,
     };
-    if !args.overlays {
-        return Ok(RuleSources { files });
-    }
-    let mut all = rules::sources(&RuleArgs { rules: args.rules.clone(), overlay: Vec::new() })?;
+    let Some(base) = base else { return Ok(RuleSources { files }) };
+    let mut all = rules::sources(base)?;
     all.files.extend(files.into_iter().map(|(path, text, _)| (path, text, true)));
     Ok(all)
 }
@@ -85,7 +91,7 @@ fn trials(paths: &[PathBuf], rules: &Loaded, desk: &mut Desk<'_, '_>) -> Result<
     let mut trials = Vec::new();
     let is_tests = |path: &Path| path.extension().is_some_and(|extension| extension == EXTENSION);
     for path in paths {
-        let found = if is_dash(path) { vec![Found::Rules(path.clone())] } else { cases::find(path)? };
+        let found = if is_dash(path) { vec![Found::Rules(path.clone())] } else { cases::find_to_run(path)? };
         for found in found {
             let path = found.path().to_owned();
             let shown = path.display().to_string();

@@ -2,7 +2,7 @@
 //!
 //! Promise: a file with syntax errors stays as it is, and so does one that has its form; no file is written half.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use similar::TextDiff;
@@ -11,7 +11,7 @@ use super::args::FmtArgs;
 use super::desk::{Desk, Done, Stop};
 use super::input::{is_dash, read_rules, unreadable};
 use super::output::Pending;
-use super::rules::{EXTENSION, read, text_of};
+use super::rules::{read, text_of};
 use super::{FINE, FOUND, UNUSABLE};
 use crate::lang::{Diagnostic, Place, fmt};
 use crate::report::human::rule_diagnostic;
@@ -49,42 +49,7 @@ fn files(path: &Path, desk: &mut Desk<'_, '_>) -> Result<Vec<(String, String)>, 
         let bytes = read_rules(desk.io.stdin).map_err(|error| unreadable("standard input", &error))?;
         return Ok(vec![("standard input".to_owned(), text_of(bytes, "standard input")?)]);
     }
-    let mut paths = vec![path.to_owned()];
-    if path.is_dir() {
-        paths = below(path)?;
-    }
-    let mut files = Vec::new();
-    for path in paths {
-        files.extend(read(&path, false)?.into_iter().map(|(shown, text, _)| (shown, text)));
-    }
-    Ok(files)
-}
-
-/// The rule files in a directory and those below it, by name. Links to directories and hidden ones are not followed.
-pub(super) fn below(path: &Path) -> Result<Vec<PathBuf>, Complaint> {
-    let mut found = Vec::new();
-    let mut folders = vec![path.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let failed = |error: std::io::Error| unreadable(&folder.display().to_string(), &error);
-        for entry in std::fs::read_dir(&folder).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-            let kind = entry.file_type().map_err(failed)?;
-            let path = entry.path().strip_prefix("./").map_or_else(|_| entry.path(), Path::to_owned);
-            if kind.is_dir() && !is_hidden {
-                folders.push(path);
-            } else if !kind.is_dir() && path.extension().is_some_and(|extension| extension == EXTENSION) {
-                found.push(path);
-            }
-        }
-    }
-    if found.is_empty() {
-        let message = format!("there are no rule files in `{}`", path.display());
-        return Err(Complaint::error("rules::none", message)
-            .help(format!("rule files have names that end in `.{EXTENSION}`")));
-    }
-    found.sort();
-    Ok(found)
+    Ok(read(path, false)?.into_iter().map(|(shown, text, _)| (shown, text)).collect())
 }
 
 /// Formats one file; gives the exit code.
@@ -106,7 +71,7 @@ fn one(shown: &str, text: &str, is_stdin: bool, check: bool, desk: &mut Desk<'_,
         return Ok(FOUND);
     }
     if is_stdin {
-        desk.print(&formatted)?;
+        desk.print_bytes(formatted.as_bytes())?;
     } else if formatted != text {
         Pending::write(Path::new(shown), formatted.as_bytes())?.commit()?;
         desk.print(&format!("formatted {shown}\n"))?;

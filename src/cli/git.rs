@@ -4,8 +4,8 @@
 
 use std::process::{Command, Output};
 
-use super::rules::EXTENSION;
 use crate::report::Complaint;
+use crate::workspace::EXTENSION;
 
 /// The rule files at `REVISION:PATH`, a file or a folder.
 pub fn read(spec: &str) -> Result<Vec<(String, String, bool)>, Complaint> {
@@ -13,7 +13,7 @@ pub fn read(spec: &str) -> Result<Vec<(String, String, bool)>, Complaint> {
     if kind.trim() == "blob" {
         return Ok(vec![(spec.to_owned(), text(spec, &["show", spec])?, false)]);
     }
-    let listed = text(spec, &["ls-tree", "-z", "--name-only", spec])?;
+    let listed = text(spec, &["ls-tree", "-r", "-z", "--name-only", spec])?;
     let ending = format!(".{EXTENSION}");
     let mut names: Vec<&str> = listed.split('\0').filter(|name| name.ends_with(&ending)).collect();
     names.sort_unstable();

@@ -48,7 +48,7 @@ impl GraphFile {
     pub fn all(paths: &[PathBuf], desk: &mut Desk<'_, '_>) -> Result<Vec<GraphFile>, Stop> {
         if paths.iter().filter(|path| is_dash(path)).count() > 1 {
             let message = "standard input can be read once, but `-` is given more than once";
-            return Err(Complaint::error("cli::stdin_twice", message).into());
+            return Err(Complaint::error("cli::stdin-twice", message).into());
         }
         paths
             .iter()
@@ -210,7 +210,7 @@ pub fn find_graph(snapshot: &Snapshot, name: Option<&str>) -> Result<GraphId, Co
         let more = if names.len() > some.len() { ", …" } else { "" };
         Some(format!("the model has {}{more}", some.join(", ")))
     });
-    Err(Complaint::error("graph::unknown_graph", format!("no graph is named `{name}`")).maybe_help(help))
+    Err(Complaint::error("graph::unknown-graph", format!("no graph is named `{name}`")).maybe_help(help))
 }
 
 /// The node of this name, in the graph or inside it.
@@ -227,7 +227,7 @@ pub fn find_node(snapshot: &Snapshot, graph: GraphId, name: &str) -> Result<Node
                 place => format!(" of graph `{place}`"),
             };
             let message = format!("no node{place} is named `{name}`");
-            Err(Complaint::error("graph::unknown_node", message).maybe_help(suggestion(name, &names)))
+            Err(Complaint::error("graph::unknown-node", message).maybe_help(suggestion(name, &names)))
         }
         several => {
             let owners: Vec<String> = several
@@ -235,7 +235,7 @@ pub fn find_node(snapshot: &Snapshot, graph: GraphId, name: &str) -> Result<Node
                 .map(|id| format!("`{}`", snapshot.graph(snapshot.node(*id).graph).name))
                 .collect();
             let message = format!("{} nodes are named `{name}`", several.len());
-            Err(Complaint::error("graph::ambiguous_node", message)
+            Err(Complaint::error("graph::ambiguous-node", message)
                 .help(format!("choose one of the graphs {} with `--graph`", owners.join(", "))))
         }
     }
@@ -274,7 +274,7 @@ pub fn find_target(snapshot: &Snapshot, graph: GraphId, text: &str) -> Result<Ex
         return Ok(ExplainTarget { node, anchor: None });
     }
     let node = find_node(snapshot, graph, name)?;
-    let wrong = |message: String| Complaint::error("graph::no_such_anchor", message);
+    let wrong = |message: String| Complaint::error("graph::no-such-anchor", message);
     let (is_in, index) = match (anchor.strip_prefix("in"), anchor.strip_prefix("out")) {
         (Some(index), _) => (true, Some(index)),
         (_, Some(index)) => (false, Some(index)),

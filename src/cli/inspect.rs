@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::FINE;
 use super::args::{ExplainArgs, RunArgs, SymbolsArgs};
 use super::desk::{Desk, Done, Stop};
 use super::input::{self, GraphFile, find_graph, find_node, find_target};
 use super::rules::{Loaded, sources};
 use super::session::{Connect, Request, RunError};
+use super::{FINE, workspace};
 use crate::graph::{GraphId, Snapshot, Sym, label};
 use crate::lang::Level;
 use crate::lang::diagnostic::did_you_mean;
 use crate::lang::syntax::ast::Kind;
 use crate::report::place::Names;
+use crate::report::plain::plain;
 use crate::report::{Complaint, explain as story, human, json, table};
 
 /// The request that the arguments make of this model.
@@ -30,6 +31,7 @@ fn open(
     desk: &mut Desk<'_, '_>,
     connect: &Connect,
 ) -> Result<(Loaded, Snapshot, Request), Stop> {
+    let args = &workspace::run(args, desk)?;
     let mut rules = Loaded::new(sources(&args.rules)?, desk, connect)?;
     rules.set_options(args, desk)?;
     let files = GraphFile::all(&[path.to_owned()], desk)?;
@@ -51,7 +53,7 @@ fn prepared(
 ) -> Result<(Snapshot, Request), Complaint> {
     if request.sort_first && request.steps.is_empty() {
         let order = rules.entries.iter().find(|entry| entry.kind == Kind::Order);
-        let missing = || Complaint::error("cli::unused_flag", "the rules have no use for `--sort`");
+        let missing = || Complaint::error("cli::unused-flag", "the rules have no use for `--sort`");
         let order = order.ok_or_else(|| missing().help("rules that have declare an `order`"))?;
         request = Request { steps: vec![order.name], sort_first: false, ..request };
     }
@@ -77,9 +79,9 @@ pub fn symbols(args: &SymbolsArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -
     })?;
     let mut text = String::new();
     for group in symbols.groups() {
-        let _ = write!(text, "{}:", label(&snapshot, group.founder));
+        let _ = write!(text, "{}:", plain(&label(&snapshot, group.founder)));
         for &member in &group.members {
-            let _ = write!(text, " {}", label(&snapshot, member));
+            let _ = write!(text, " {}", plain(&label(&snapshot, member)));
         }
         text.push('\n');
         if text.len() > 1 << 16 {
@@ -140,6 +142,6 @@ fn no_such_type(snapshot: &Snapshot, graph: GraphId, op: &str) -> Complaint {
     let types: BTreeSet<&str> =
         nodes.iter().filter_map(|&node| snapshot.get_node(node)).map(|node| node.ty.as_str()).collect();
     let near = did_you_mean(op, types);
-    Complaint::error("graph::no_such_type", format!("no node is of type `{op}`"))
+    Complaint::error("graph::no-such-type", format!("no node is of type `{op}`"))
         .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
 }

@@ -3,24 +3,21 @@
 //! Promise: files with errors are told and not linted; `--fix` writes whole files or none.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{LintArgs, ReportFormat};
+use super::args::{LintArgs, ReportFormat, RuleArgs};
 use super::desk::{Desk, Done, Form, Stop};
-use super::fmt::{below, complain, complaint};
-use super::input::{read_file, unreadable};
+use super::fmt::{complain, complaint};
 use super::output::Pending;
-use super::rules::{Loaded, read, sources, text_of};
+use super::rules::{Loaded, files as rule_files, read, sources};
 use super::session::{Connect, RuleSources};
-use super::{FINE, FOUND, UNUSABLE};
-use crate::lang::lint::{Finding, LINTS, Settings, SettingsError, apply, lint as findings, short};
+use super::{FINE, FOUND, UNUSABLE, workspace};
+use crate::lang::lint::{Finding, LINTS, Settings, apply, lint as findings, short};
 use crate::lang::syntax::parse_file;
 use crate::lang::{Level, Place, lint as lints};
-use crate::report::complaint::{Excerpt, Mark};
 use crate::report::human::rule_diagnostic;
 use crate::report::{Complaint, Remark, Source, json};
-use crate::workspace::{SIZE_LIMIT, Workspace, find};
 
 /// A rule file, its settings, and whether it is linted or only there for what it declares.
 struct File {
@@ -47,7 +44,8 @@ pub fn lint(args: &LintArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
         desk.print(&text)?;
         return Ok(FINE);
     }
-    let mut files = files(args)?;
+    let meant = workspace::rules(&args.rules, desk)?;
+    let mut files = files(args, &meant)?;
     let errors = syntax_errors(&files);
     if !errors.is_empty() {
         complain(&errors, desk)?;
@@ -96,13 +94,13 @@ fn list(as_json: bool) -> String {
 }
 
 /// The files to be linted, and those of the rule set around them.
-fn files(args: &LintArgs) -> Result<Vec<File>, Stop> {
-    let rules = sources(&args.rules)?;
-    let shipped = args.rules.rules.is_none();
+fn files(args: &LintArgs, meant: &RuleArgs) -> Result<Vec<File>, Stop> {
+    let rules = sources(meant)?;
+    let shipped = meant.rules.is_none();
+    let settings = |path: &Path| settings(path, meant.no_settings);
     let mut files = Vec::new();
     for path in &args.paths {
-        let paths = if path.is_dir() { below(path)? } else { vec![path.clone()] };
-        for path in paths {
+        for path in rule_files(path)? {
             for (shown, text, _) in read(&path, true)? {
                 let settings = settings(&path)?;
                 let (wanted, on_disk, overlay) = (true, true, true);
@@ -128,35 +126,11 @@ fn files(args: &LintArgs) -> Result<Vec<File>, Stop> {
 }
 
 /// The settings for a rule file: of the nearest directory above it that has some.
-fn settings(rule_file: &Path) -> Result<Settings, Complaint> {
-    Ok(workspace(rule_file)?.map_or_else(Settings::default, |(_, workspace)| workspace.lints))
-}
-
-/// The settings file of the nearest directory above a path, with that directory.
-pub(super) fn workspace(path: &Path) -> Result<Option<(PathBuf, Workspace)>, Complaint> {
-    let Some(path) = find(path) else { return Ok(None) };
-    let here = std::env::current_dir().unwrap_or_default();
-    let shown = path.strip_prefix(here).unwrap_or(&path).display().to_string();
-    let bytes = read_file(&path, SIZE_LIMIT).map_err(|error| unreadable(&shown, &error))?;
-    let text = text_of(bytes, &shown)?;
-    let workspace = Workspace::read(&text).map_err(|errors| settings_complaint(&errors, &shown, &text))?;
-    Ok(Some((path.parent().map(Path::to_owned).unwrap_or_default(), workspace)))
-}
-
-/// The first mistake of a settings file.
-fn settings_complaint(errors: &[SettingsError], shown: &str, text: &str) -> Complaint {
-    let source = Arc::new(Source::new(shown, text));
-    let Some(first) = errors.first() else { return Complaint::error("lint::settings", "unusable settings") };
-    let marks = errors
-        .iter()
-        .map(|error| Mark {
-            span: error.span.start as usize..error.span.end as usize,
-            text: if errors.len() > 1 { error.message.clone() } else { String::new() },
-        })
-        .collect();
-    Complaint::error("lint::settings", first.message.clone())
-        .maybe_help(first.help.clone())
-        .excerpt(Excerpt { source, marks })
+fn settings(rule_file: &Path, aside: bool) -> Result<Settings, Complaint> {
+    if aside {
+        return Ok(Settings::default());
+    }
+    Ok(workspace::above(rule_file)?.map_or_else(Settings::default, |(_, workspace)| workspace.lints))
 }
 
 fn syntax_errors(files: &[File]) -> Vec<Complaint> {

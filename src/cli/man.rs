@@ -20,7 +20,7 @@ pub fn man(args: &ManArgs, desk: &mut Desk<'_, '_>) -> Done {
     };
     if !folder.is_dir() {
         let message = format!("`{}` is no directory", folder.display());
-        return Err(Complaint::error("cli::no_directory", message).help("create it first").into());
+        return Err(Complaint::error("cli::no-directory", message).help("create it first").into());
     }
     let mut pages = Vec::new();
     // A command is written with its parents, and is behind them in this list.

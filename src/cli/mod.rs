@@ -1,10 +1,10 @@
 //! The command line.
 //!
 //! Promise: every mistake of the user, and every file that is not what it should be, ends in one complaint and a
-//! stable exit code; nothing is written half; what is printed depends on the arguments and their files alone.
+//! stable exit code; nothing is written half; what is printed depends on the arguments, their files and the workspace's settings alone.
 //! This room knows no rule: names of passes and options come from the rules it is given.
 //!
-//! The road: [`args`] reads the words, [`rules`] loads rules and options, [`input`] and [`output`] move files,
+//! The road: [`args`] reads the words, [`workspace`] adds what `anchorwatch.toml` says, [`rules`] loads rules and options, [`input`] and [`output`] move files,
 //! [`run`], [`inspect`], [`tests`](mod@tests) with [`cases`] and [`mutate`], [`fmt`], [`lint`], [`man`](mod@man), [`watch`]
 //! do the commands through [`session`].
 
@@ -28,6 +28,7 @@ pub mod session;
 mod testing;
 mod tests;
 mod watch;
+mod workspace;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -56,10 +57,10 @@ pub fn main() -> ExitCode {
         .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let mut io = Io {
-        // Not locked: the language server reads and writes on threads of its own.
+        // Not locked: the language server reads and writes on threads of its own, and so do progress bars.
         stdin: &mut std::io::stdin(),
         stdout: &mut std::io::BufWriter::new(std::io::stdout()),
-        stderr: &mut std::io::stderr().lock(),
+        stderr: &mut std::io::stderr(),
         stdout_terminal: std::io::stdout().is_terminal(),
         stderr_terminal: std::io::stderr().is_terminal(),
         environment,
@@ -114,7 +115,7 @@ fn dispatch(command: Command, desk: &mut Desk<'_, '_>, connect: &Connect) -> Don
             // The generator expects a sink that cannot fail.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "anchorwatch", &mut script);
-            desk.print(&String::from_utf8_lossy(&script))?;
+            desk.print_bytes(&script)?;
             Ok(FINE)
         }
         Command::Man(args) => man::man(&args, desk),

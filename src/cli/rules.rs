@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -16,7 +16,7 @@ use super::input::{read_file, suggestion, unreadable};
 use super::session::{
     Connect, Engine, EntryInfo, KERNEL_LIBS, OP_INFO, PREPARE, RuleDiagnostic, RuleSources,
 };
-use super::{FINE, UNUSABLE};
+use super::{FINE, UNUSABLE, workspace};
 use crate::engine::outcome::RuleRef;
 use crate::lang::Level;
 use crate::lang::syntax::LONGEST_FILE;
@@ -25,9 +25,7 @@ use crate::lang::syntax::print::keyword;
 use crate::report::human::{Paint, rule_diagnostic};
 use crate::report::rules::{KINDS, find_word, kind_word};
 use crate::report::{Complaint, Rules, Source};
-
-/// Rule files have this extension.
-pub(super) const EXTENSION: &str = "anchor";
+use crate::workspace::{EXTENSION, rule_files};
 
 /// Errors, and warnings, of rules that are shown: one slip can bring as many as there are items.
 const MOST_TOLD: usize = 100;
@@ -44,43 +42,43 @@ pub fn sources(args: &RuleArgs) -> Result<RuleSources, Complaint> {
     Ok(sources)
 }
 
-/// A rule file, or those in a directory by name.
+/// A rule file, or those in a folder and below it by name.
 pub fn read(path: &Path, overlay: bool) -> Result<Vec<(String, String, bool)>, Complaint> {
     if super::input::is_dash(path) {
         return Err(Complaint::error("io::read", "rules cannot be read from standard input")
             .help("give a file or a directory; `-` stands for a graph"));
     }
-    let shown = path.display().to_string();
-    let is_dir = path.is_dir();
-    let mut paths = vec![path.to_owned()];
-    if is_dir {
-        let listing = std::fs::read_dir(path).map_err(|error| unreadable(&shown, &error))?;
-        let listed: Result<Vec<_>, _> = listing.map(|entry| entry.map(|entry| entry.path())).collect();
-        paths = listed.map_err(|error| unreadable(&shown, &error))?;
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == EXTENSION));
-        paths.sort();
-        if paths.is_empty() {
-            let message = format!("the directory `{shown}` has no rule files");
-            return Err(Complaint::error("rules::none", message)
-                .help(format!("rule files have names that end in `.{EXTENSION}`")));
-        }
+    let file = |path: &PathBuf| {
+        let shown = path.display().to_string();
+        let bytes = read_file(path, LONGEST_FILE as u64).map_err(|error| unreadable(&shown, &error))?;
+        let text = text_of(bytes, &shown)?;
+        Ok((shown, text, overlay))
+    };
+    files(path)?.iter().map(file).collect()
+}
+
+/// The rule files that a path stands for; a folder has some.
+pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, Complaint> {
+    let mut wrong = None;
+    let files = rule_files(path, &mut |folder, error| {
+        wrong.get_or_insert_with(|| unreadable(&folder.display().to_string(), &error));
+    });
+    if let Some(wrong) = wrong {
+        return Err(wrong);
     }
-    paths
-        .iter()
-        .map(|path| {
-            let shown = path.display().to_string();
-            let bytes = read_file(path, LONGEST_FILE as u64).map_err(|error| unreadable(&shown, &error))?;
-            let text = text_of(bytes, &shown)?;
-            Ok((shown, text, overlay))
-        })
-        .collect()
+    if files.is_empty() {
+        let message = format!("the directory `{}` has no rule files", path.display());
+        return Err(Complaint::error("rules::none", message)
+            .help(format!("rule files have names that end in `.{EXTENSION}`")));
+    }
+    Ok(files)
 }
 
 /// The bytes of a rule file as text.
 pub(super) fn text_of(bytes: Vec<u8>, shown: &str) -> Result<String, Complaint> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Complaint::error("rules::not_text", "the rule file is not UTF-8 text")
+        Complaint::error("rules::not-text", "the rule file is not UTF-8 text")
             .at(format!("{shown}, byte {at}"))
     })
 }
@@ -179,7 +177,7 @@ impl Loaded {
                 let message = format!("the rules declare no option `{name}`");
                 let help = suggestion(name, &declared)
                     .unwrap_or_else(|| "`anchorwatch rules list --kind option` lists them".to_owned());
-                return Err(Complaint::error("cli::unknown_option", message).help(help));
+                return Err(Complaint::error("cli::unknown-option", message).help(help));
             }
         }
         let op_info: Vec<String> = args
@@ -196,7 +194,7 @@ impl Loaded {
             let Some(value) = value else { continue };
             if !declared.contains(&name) {
                 let message = format!("the rules have no use for `{flag}`");
-                return Err(Complaint::error("cli::unused_flag", message)
+                return Err(Complaint::error("cli::unused-flag", message)
                     .help(format!("rules that have declare the option `{name}`")));
             }
             given.insert(name.to_owned(), value);
@@ -229,14 +227,14 @@ impl Loaded {
         });
         if passes.is_empty() {
             let message = "the rules have no pass and no pipeline: nothing would run";
-            return Err(Complaint::error("cli::nothing_runs", message)
+            return Err(Complaint::error("cli::nothing-runs", message)
                 .help("`--rules` replaces the shipped rules; `--overlay` adds to them"));
         }
         if let Some(name) = names.iter().find(|name| !is_known(name)) {
             let message = format!("the rules have no pass `{name}`");
             let help = suggestion(name, &passes)
                 .unwrap_or_else(|| "`anchorwatch rules list --kind pass` lists them".to_owned());
-            return Err(Complaint::error("cli::unknown_pass", message).help(help));
+            return Err(Complaint::error("cli::unknown-pass", message).help(help));
         }
         Ok(names.iter().map(|name| crate::graph::Sym::new(name)).collect())
     }
@@ -256,7 +254,7 @@ fn kind_of(word: Option<&str>) -> Result<Option<Kind>, Complaint> {
     }
     let words = KINDS.map(|(_, known)| known);
     let help = suggestion(word, &words).unwrap_or_else(|| format!("kinds are {}", words.join(", ")));
-    Err(Complaint::error("cli::unknown_kind", format!("no kind of entry is called `{word}`")).help(help))
+    Err(Complaint::error("cli::unknown-kind", format!("no kind of entry is called `{word}`")).help(help))
 }
 
 #[derive(Serialize)]
@@ -289,7 +287,7 @@ pub fn list(
 ) -> Done {
     desk.set_format(format, false);
     let kind = kind_of(kind)?;
-    let loaded = Loaded::new(sources(args)?, desk, connect)?;
+    let loaded = Loaded::new(sources(&workspace::rules(args, desk)?)?, desk, connect)?;
     let entries: Vec<&EntryInfo> =
         loaded.entries.iter().filter(|entry| kind.is_none_or(|kind| entry.kind == kind)).collect();
     let mut text = String::new();
@@ -352,7 +350,7 @@ pub fn show(
         words => (kind, words.first().map(String::as_str).unwrap_or_default()),
     };
     let kind = kind_of(kind)?;
-    let loaded = Loaded::new(sources(args)?, desk, connect)?;
+    let loaded = Loaded::new(sources(&workspace::rules(args, desk)?)?, desk, connect)?;
     let of_kind = |entry: &&EntryInfo| kind.is_none_or(|kind| entry.kind == kind);
     let found: Vec<&EntryInfo> =
         loaded.entries.iter().filter(of_kind).filter(|entry| entry.name.as_str() == name).collect();
@@ -363,7 +361,7 @@ pub fn show(
             .unwrap_or_else(|| "`anchorwatch rules list` lists the entries".to_owned());
         let what = kind.map_or("entry", kind_word);
         desk.complain(
-            &Complaint::error("rules::unknown_entry", format!("the rules have no {what} `{name}`"))
+            &Complaint::error("rules::unknown-entry", format!("the rules have no {what} `{name}`"))
                 .help(help),
         )?;
         return Ok(UNUSABLE);

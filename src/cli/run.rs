@@ -16,14 +16,17 @@ use super::inspect::request;
 use super::output::{Pending, compress, format_of};
 use super::rules::{Given, Loaded, sources};
 use super::session::{self, Connect, Engine, RuleSources};
+use super::workspace::{self, Settings};
 use super::{FINE, FOUND, UNUSABLE};
 use crate::engine::outcome::{Outcome, StepOutcome};
 use crate::graph::Sym;
 use crate::lang::Level;
 use crate::report::human::{Mood, Paint};
 use crate::report::place::Names;
+use crate::report::plain::plain;
 use crate::report::summary::{PassSum, count};
 use crate::report::{Complaint, Human, Remark, Rules, Style, Summary, human, json};
+use crate::workspace::FILE;
 
 /// Findings shown to a person who did not ask for more.
 const TERMINAL_LIMIT: usize = 50;
@@ -39,8 +42,16 @@ const STACK: usize = 8 << 20;
 /// `check GRAPH...`.
 pub fn check(args: &CheckArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     desk.set_format(args.show.format, false);
-    let task = Task::new(&args.run, &args.show, None, Mood::Proposed, desk);
-    all(&args.graphs, task, desk, connect, &mut |_, _| Ok(()))
+    let mut settings = Settings::here(args.run.rules.no_settings)?;
+    let (run, graphs) = (settings.run(&args.run), settings.graphs(&args.graphs));
+    settings.tell(desk)?;
+    if graphs.is_empty() {
+        return Err(Complaint::error("cli::no-graph", "no graph is named")
+            .help(format!("name graph files, or list them as `graphs` in `{FILE}`"))
+            .into());
+    }
+    let task = Task::new(&run, &args.show, None, Mood::Proposed, desk);
+    all(&graphs, task, desk, connect, &mut |_, _| Ok(()))
 }
 
 /// `optimize GRAPH... -o OUT`.
@@ -50,12 +61,13 @@ pub fn optimize(args: &OptimizeArgs, desk: &mut Desk<'_, '_>, connect: &Connect)
     desk.set_format(args.show.format, dashes > 0);
     if dashes > 1 {
         let message = "the graph and the edit list cannot both go to standard output";
-        return Err(Complaint::error("cli::stdout_twice", message)
+        return Err(Complaint::error("cli::stdout-twice", message)
             .help("name a file for one of them")
             .into());
     }
     let targets = targets(args)?;
-    let task = Task::new(&args.run, &args.show, Some(&targets), Mood::Done, desk);
+    let run = workspace::run(&args.run, desk)?;
+    let task = Task::new(&run, &args.show, Some(&targets), Mood::Done, desk);
     // The list holds the edits of every graph, so it is written when all are done.
     let mut edits = String::new();
     let code = all(&args.graphs, task, desk, connect, &mut |report, desk| {
@@ -81,7 +93,7 @@ fn targets(args: &OptimizeArgs) -> Result<Vec<PathBuf>, Complaint> {
     if !is_dir && args.graphs.len() > 1 {
         let message =
             format!("{} graphs cannot all be written to `{}`", args.graphs.len(), args.output.display());
-        return Err(Complaint::error("cli::one_output", message).help("give a directory that exists"));
+        return Err(Complaint::error("cli::one-output", message).help("give a directory that exists"));
     }
     let mut targets: Vec<PathBuf> = Vec::new();
     for graph in &args.graphs {
@@ -90,12 +102,12 @@ fn targets(args: &OptimizeArgs) -> Result<Vec<PathBuf>, Complaint> {
             Some(name) if !is_dash(graph) => args.output.join(name),
             _ => {
                 let message = "standard input has no name to write under";
-                return Err(Complaint::error("cli::no_name", message).help("give a file name with `-o`"));
+                return Err(Complaint::error("cli::no-name", message).help("give a file name with `-o`"));
             }
         };
         if targets.contains(&target) {
             let message = format!("two graphs would be written to `{}`", target.display());
-            return Err(Complaint::error("cli::same_output", message));
+            return Err(Complaint::error("cli::same-output", message));
         }
         targets.push(target);
     }
@@ -303,7 +315,6 @@ impl Bench<'_> {
             report.summary.add_failed();
             return Ok(());
         }
-        report.summary.add(&outcome, engine.measures(&outcome));
         if let Some(target) = self.task.targets.and_then(|targets| targets.get(number)) {
             let (format, compressed) = format_of(target);
             let (bytes, lost) = session::save(&loaded, &outcome.after, format.unwrap_or(loaded.format))
@@ -319,6 +330,8 @@ impl Bench<'_> {
             report.written = Some((target.clone(), bytes));
             report.edits = outcome.edits().map(json::edit).collect();
         }
+        // What cannot be written counts as failed alone.
+        report.summary.add(&outcome, engine.measures(&outcome));
         Ok(())
     }
 
@@ -436,7 +449,7 @@ impl Sum<'_> {
     /// The lines above what a step told.
     fn head(&self, file: &GraphFile, is_first: bool, step: Sym, desk: &mut Desk<'_, '_>) -> Result<(), Stop> {
         if self.many && is_first {
-            let heading = desk.out.paint(Paint::Strong, &file.shown);
+            let heading = desk.out.paint(Paint::Strong, &plain(&file.shown));
             desk.print(&format!("{heading}\n\n"))?;
         }
         let heading = desk.out.paint(Paint::Strong, &format!("pass {}", step.as_str()));
@@ -452,7 +465,7 @@ impl Sum<'_> {
             if hidden > 0 {
                 text = format!("and {}; `--limit N` shows more of them\n\n", count(hidden, "more finding"));
             }
-            self.total.draw(&desk.out, &mut text);
+            self.total.draw(self.task.mood, &desk.out, &mut text);
             let moved = |sum: &PassSum| sum.inserted.sum() + sum.deleted.sum() > 0;
             if desk.report_terminal() && self.total.passes.iter().any(moved) {
                 text += &desk.out.paint(Paint::Faint, WHY);

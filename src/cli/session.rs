@@ -11,6 +11,7 @@ use crate::audit::mutate::Bench;
 pub use crate::audit::mutate::{Tests, Tried};
 use crate::audit::witness::{Found, GraphChange, Trial};
 use crate::audit::{self, Audit, Coverage, Ref};
+pub use crate::engine::EntryInfo;
 pub use crate::engine::explain::ExplainTarget;
 use crate::engine::explain::{Explanation, Table};
 use crate::engine::outcome::{Outcome, PassFailure};
@@ -19,7 +20,6 @@ pub use crate::format::save_with_warnings as save;
 use crate::format::{FormatError, Loaded};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::diagnostic::did_you_mean;
-use crate::lang::syntax::ast::Kind;
 
 /// Rule files in order: path for people, text, and whether it is an overlay.
 #[derive(Clone, Debug, Default)]
@@ -41,18 +41,6 @@ pub struct RuleDiagnostic {
     pub diagnostic: crate::lang::Diagnostic,
     /// File and bytes of each label.
     pub spans: Vec<(String, Range<usize>)>,
-}
-
-/// One entry of the rules.
-#[derive(Clone, Debug)]
-pub struct EntryInfo {
-    pub kind: Kind,
-    pub name: Sym,
-    pub path: String,
-    pub line: u32,
-    pub doc: Option<String>,
-    pub overlay: bool,
-    pub source: String,
 }
 
 /// Why a run could not start or go on.
@@ -260,16 +248,7 @@ impl Engine for Connected {
     }
 
     fn entries(&self) -> Vec<EntryInfo> {
-        let entries = self.0.entries().into_iter().map(|entry| EntryInfo {
-            kind: entry.kind,
-            name: entry.name,
-            path: entry.path,
-            line: entry.line,
-            doc: entry.doc,
-            overlay: entry.overlay,
-            source: entry.source,
-        });
-        entries.collect()
+        self.0.entries()
     }
 
     fn load(&self, bytes: &[u8], name: &str) -> Result<Loaded, FormatError> {

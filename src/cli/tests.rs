@@ -8,13 +8,14 @@ use super::cases::{self, Found};
 use super::desk::{Desk, Done, Form, Stop};
 use super::rules::{Loaded, read, sources};
 use super::session::{self, Connect};
-use super::{FINE, FOUND};
+use super::{FINE, FOUND, workspace};
 use crate::engine::CoverageRow;
 use crate::lang::syntax::ast::Kind;
 use crate::lang::syntax::parse_file;
 use crate::report::human::Paint;
 use crate::report::junit::{self, Tested};
 use crate::report::rules::kind_word;
+use crate::report::summary::count;
 use crate::report::{Complaint, Remark, Subject, json};
 
 /// Runs tests: all of the rule set, or those of the files and folders that are named. A rule file that is no part
@@ -28,34 +29,31 @@ pub fn test(args: &TestArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done
             .help("`--coverage` and `--mutate` are for `human` and `json`")
             .into());
     }
-    let mut sources = sources(&args.rules)?;
+    let mut sources = sources(&workspace::rules(&args.rules, desk)?)?;
     let own: Vec<String> = sources.files.iter().map(|(path, ..)| path.clone()).collect();
     let mut subject: Vec<String> = Vec::new();
     let mut wanted: Vec<PathBuf> = Vec::new();
     let mut folders: Vec<PathBuf> = Vec::new();
     for given in &args.paths {
-        let found = cases::find(given)?;
-        if found.is_empty() {
-            let message = format!("there are no tests in `{}`", given.display());
-            return Err(Complaint::error("test::none", message)
-                .help("tests are in files that end in `.anchor`; a case is a `.json` file beside its graphs")
-                .into());
-        }
-        for found in found {
+        for found in cases::find(given)? {
             match found {
                 Found::Case(path) => folders.push(path),
                 Found::Rules(path) => {
                     for file in read(&path, true)? {
                         // What a folder of tests declares is there for them; a file that is named is meant.
-                        if path == *given && has_rules(&file.1) {
+                        if path == *given && has(&file.1, &|kind| kind != Kind::Test) {
                             subject.push(file.0.clone());
                         }
-                        let same = |known: &str| Path::new(known) == path;
-                        if !sources.files.iter().any(|(known, ..)| same(known)) {
+                        // The rule set may have the file, under another name.
+                        let known = sources
+                            .files
+                            .iter()
+                            .find(|(known, ..)| workspace::is_same(Path::new(known), &path));
+                        wanted.push(known.map_or(path.clone(), |(known, ..)| PathBuf::from(known)));
+                        if known.is_none() {
                             sources.files.push(file);
                         }
                     }
-                    wanted.push(path);
                 }
             }
         }
@@ -165,10 +163,10 @@ fn of_test(complaint: Complaint) -> Complaint {
     Complaint { subject: Subject::Test, ..complaint }
 }
 
-/// Whether a rule file has more than tests.
-fn has_rules(text: &str) -> bool {
+/// Whether a rule file has an entry of a kind that is wanted.
+pub(super) fn has(text: &str, is_wanted: &dyn Fn(Kind) -> bool) -> bool {
     let items = parse_file(text).items;
-    items.iter().filter_map(|item| item.item.as_ref()).any(|item| item.kind != Kind::Test)
+    items.iter().filter_map(|item| item.item.as_ref()).any(|item| is_wanted(item.kind))
 }
 
 /// What tests reached of these files, or of all if there are none.
@@ -200,10 +198,7 @@ fn coverage(rows: &[CoverageRow], desk: &Desk<'_, '_>) -> String {
     let _ = writeln!(
         text,
         "reached {entries} of {}, {branches} of {all_branches} branches\n",
-        match all_entries {
-            1 => "1 entry".to_owned(),
-            n => format!("{n} entries"),
-        },
+        count(all_entries, "entry"),
     );
     text
 }

@@ -22,16 +22,17 @@ use super::args::WatchArgs;
 use super::cases::{Found, find};
 use super::desk::{Desk, Done, Stop};
 use super::input::{GraphFile, reason};
-use super::lint::workspace;
 use super::rules::read;
 use super::session::{Connect, Engine, Request, RuleDiagnostic, RuleSources};
+use super::workspace;
 use crate::graph::{GraphId, Snapshot, Sym};
 use crate::lang::Level;
 use crate::report::human::Paint;
 use crate::report::json::level_word;
 use crate::report::place::side_index;
+use crate::report::plain::plain;
 use crate::report::{Below, Complaint};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, rule_files};
 
 /// Saves that come close together are looked at once.
 const QUIET: Duration = Duration::from_millis(60);
@@ -123,7 +124,7 @@ fn tell(desk: &mut Desk<'_, '_>, lines: &[Line], state: &State) -> Result<(), St
             Turn::Better => Paint::Good,
             Turn::Plain => Paint::Strong,
         };
-        text += &format!("{}\n", desk.out.paint(paint, &line.text));
+        text += &format!("{}\n", desk.out.paint(paint, &plain(&line.text)));
     }
     desk.print(&format!("{text}{}\n", desk.out.paint(Paint::Faint, &state.sum())))?;
     desk.flush()
@@ -180,7 +181,11 @@ impl<'a> Eye<'a> {
             folders.extend(path.parent().map(Path::to_owned));
         };
         let graphs = self.pinned();
-        self.rules().into_iter().chain(self.overlays()).chain(graphs).for_each(|path| add(path));
+        graphs.into_iter().for_each(|path| add(path));
+        for path in self.rules().into_iter().chain(self.overlays()) {
+            add(path);
+            rule_files(path, &mut |_, _| ()).iter().for_each(|file| add(file));
+        }
         for path in &self.args.paths {
             add(path);
             for found in find(path).unwrap_or_default() {
@@ -199,9 +204,10 @@ impl<'a> Eye<'a> {
             state.errors += 1;
             state.complaints.push(Noted { key: complaint.message.clone(), text: in_a_line(complaint) });
         };
-        match workspace(Path::new(crate::workspace::FILE)) {
+        let found = if self.args.rules.no_settings { Ok(None) } else { workspace::here() };
+        match found {
             Ok(Some((folder, settings))) => {
-                self.settings = settings.in_folder(&shown(&folder));
+                self.settings = settings;
                 self.folder = Some(folder);
             }
             Ok(None) => self.settings = Workspace::default(),
@@ -323,12 +329,6 @@ impl<'a> Eye<'a> {
         let verdicts = findings.chain(failures).map(|text| Noted { key: text.clone(), text });
         Pinned { verdicts: Some(verdicts.collect()), trouble: None }
     }
-}
-
-/// A folder as a person would write it from here.
-fn shown(folder: &Path) -> PathBuf {
-    let here = std::env::current_dir().unwrap_or_default();
-    folder.strip_prefix(here).unwrap_or(folder).to_owned()
 }
 
 /// A complaint in a line: its place, if it has one, and what helps.

@@ -49,6 +49,9 @@ pub struct Explanation {
 /// What one step of the run did to a node, or decided about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassStory {
+    /// The name under which the results of the step are told.
+    pub told: Sym,
+    /// The step itself.
     pub rule: RuleRef,
     /// The chains that looked at the node.
     pub chains: Vec<ChainStory>,
@@ -59,6 +62,11 @@ pub struct PassStory {
 }
 
 impl PassStory {
+    /// It is told as a part of another pass.
+    pub fn is_step(&self) -> bool {
+        self.told != self.rule.name
+    }
+
     /// Nothing was done, found or asked by a chain, and no deletion was refused.
     pub fn is_minor(&self) -> bool {
         self.chains.is_empty() && self.acts.iter().all(|act| act.kind == ActKind::Refused && act.rank > 0)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashMap;
 
 use super::measure::{Amount, Measured, amount};
-use super::outcome::{Outcome, PassFailure, StepOutcome};
+use super::outcome::{Outcome, PassFailure, RuleRef, StepOutcome};
 use super::queries::{At, Layer, mark_table, symbols};
 use super::render::{Renderer, tell};
 use super::run::{PassResult, PassRun, run_pass};
@@ -140,6 +140,14 @@ pub(super) struct Step {
     pub told: Sym,
     /// The number of the step that is next if this one fails; `None`: the run ends.
     pub resume: Option<usize>,
+}
+
+impl Step {
+    /// What its results are told as.
+    pub fn pass(self) -> RuleRef {
+        let kind = if self.told == self.name { self.kind } else { Kind::Pass };
+        RuleRef { kind, name: self.told }
+    }
 }
 
 /// Where the keyword of an item stands in its file: behind the documentation.

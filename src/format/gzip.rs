@@ -36,6 +36,6 @@ pub fn inflate(bytes: &[u8], limit: u64) -> Result<Cow<'_, [u8]>, FormatError> {
 
 /// The error for a file over the limit.
 pub fn too_large(limit: u64) -> FormatError {
-    FormatError::new("format::too_large", format!("the file is larger than the limit of {limit} bytes"))
+    FormatError::new("format::too-large", format!("the file is larger than the limit of {limit} bytes"))
         .with_help("raise the limit if the file is what it should be")
 }

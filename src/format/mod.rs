@@ -126,12 +126,12 @@ pub fn save_with_warnings(
         Format::GeBinary => ge::save_binary(origin, now),
         Format::Om => {
             let message = "an offline model cannot be written: its kernels were made for the graph it had";
-            Err(FormatError::new("format::read_only", message).with_help("write a text dump or `.air`"))
+            Err(FormatError::new("format::read-only", message).with_help("write a text dump or `.air`"))
         }
         Format::GeOnnx => {
             let message =
                 "`ge_onnx` text cannot be written: it cannot say what a graph needs to be loaded again";
-            Err(FormatError::new("format::read_only", message).with_help("write a `ge_proto` text dump"))
+            Err(FormatError::new("format::read-only", message).with_help("write a `ge_proto` text dump"))
         }
         Format::Onnx => onnx::save(origin, now),
         Format::Notation => Ok((notation::save(now)?, Vec::new())),

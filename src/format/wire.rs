@@ -129,7 +129,7 @@ impl<'a> Field<'a> {
             Wire::Group => "a group",
         };
         let message = format!("field {} holds {found}, expected {wanted}", self.number);
-        FormatError::at_byte("format::wrong_type", message, self.offset)
+        FormatError::at_byte("format::wrong-type", message, self.offset)
     }
 
     /// Offset of the payload of a length-delimited field; of the field itself otherwise.
@@ -199,7 +199,7 @@ impl<'a> Field<'a> {
         let Wire::Bytes(rest) = self.value else { return Err(self.wrong("a message")) };
         if self.depth + 1 > DEPTH_LIMIT {
             let message = format!("messages nest more than {DEPTH_LIMIT} deep");
-            return Err(FormatError::at_byte("format::too_deep", message, self.offset));
+            return Err(FormatError::at_byte("format::too-deep", message, self.offset));
         }
         Ok(Fields { rest, offset: self.payload_offset(), depth: self.depth + 1 })
     }
@@ -473,6 +473,6 @@ mod tests {
             }
             depth += 1;
         };
-        assert_eq!((depth, error.code), (100, "format::too_deep"));
+        assert_eq!((depth, error.code), (100, "format::too-deep"));
     }
 }

@@ -118,6 +118,20 @@ impl Ports {
 }
 
 impl Node {
+    /// A node without ports, attributes and subgraphs.
+    pub fn new(name: impl Into<Arc<str>>, ty: Sym, graph: GraphId) -> Node {
+        Node {
+            name: name.into(),
+            ty,
+            graph,
+            attrs: Attrs::default(),
+            inputs: Ports::default(),
+            outputs: Ports::default(),
+            subgraphs: Arc::from([]),
+            detail: None,
+        }
+    }
+
     pub fn attr(&self, key: Sym) -> Option<&AttrValue> {
         self.attrs.get(key)
     }
@@ -138,6 +152,20 @@ pub struct GraphInfo {
     pub inputs: Arc<[Arc<str>]>,
     pub outputs: Arc<[Arc<str>]>,
     pub extra: Extra,
+}
+
+impl GraphInfo {
+    /// A graph of which nothing but the name is known.
+    pub fn named(name: impl Into<Arc<str>>) -> GraphInfo {
+        GraphInfo {
+            name: name.into(),
+            parent: None,
+            attrs: Attrs::default(),
+            inputs: Arc::from([]),
+            outputs: Arc::from([]),
+            extra: Extra::default(),
+        }
+    }
 }
 
 /// What the file said about the whole model.

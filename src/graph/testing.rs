@@ -85,27 +85,11 @@ impl Sketch {
 }
 
 pub(super) fn graph_info(name: &str) -> GraphInfo {
-    GraphInfo {
-        name: name.into(),
-        parent: None,
-        attrs: Attrs::default(),
-        inputs: Arc::from([]),
-        outputs: Arc::from([]),
-        extra: Extra::default(),
-    }
+    GraphInfo::named(name)
 }
 
 pub(super) fn bare_node(name: &str, graph: GraphId) -> Node {
-    Node {
-        name: name.into(),
-        ty: Sym::new("op"),
-        graph,
-        attrs: Attrs::default(),
-        inputs: Ports::default(),
-        outputs: Ports::default(),
-        subgraphs: Arc::from([]),
-        detail: None,
-    }
+    Node::new(name, Sym::new("op"), graph)
 }
 
 /// The node with this name, in any graph.

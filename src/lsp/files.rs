@@ -13,14 +13,10 @@ use super::place::{Encoding, Lines, path_of, uri_of};
 use crate::engine::RuleSources;
 use crate::lang::lint::{Settings, SettingsError};
 use crate::lang::syntax::LONGEST_FILE;
-use crate::workspace::{self, Workspace};
+use crate::workspace::{self, EXTENSION, RULES, Workspace, rule_files};
 
-/// Rule files have this extension.
-const EXTENSION: &str = "anchor";
 /// Graphs in the notation of the language have this one.
 const NOTATION: &str = "graph";
-/// The folder of rules where no settings name another.
-const RULES: &str = "rules";
 
 /// A file that an editor has open.
 #[derive(Clone, Debug)]
@@ -250,26 +246,9 @@ impl Files {
     }
 }
 
-/// The rule files in a folder and below it, by name, or the file itself.
+/// What cannot be listed is looked at again when something changes.
 fn below(path: &Path) -> Vec<PathBuf> {
-    if path.is_file() {
-        return vec![path.to_owned()];
-    }
-    let mut found = Vec::new();
-    let mut folders = vec![path.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
-            if kind.is_dir() && !entry.file_name().as_encoded_bytes().starts_with(b".") {
-                folders.push(path);
-            } else if !kind.is_dir() && path.extension().is_some_and(|extension| extension == EXTENSION) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
+    if path.exists() { rule_files(path, &mut |_, _| ()) } else { Vec::new() }
 }
 
 fn read(path: &Path) -> Option<(String, Arc<str>)> {

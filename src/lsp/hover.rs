@@ -13,6 +13,7 @@ use crate::lang::check::{Meaning, fact_signature, show};
 use crate::lang::hir::Ty;
 use crate::lang::syntax::ast::Kind;
 use crate::report::rules::kind_word;
+use crate::report::summary::count;
 
 /// Lines of a declaration that are shown.
 const MOST_LINES: usize = 12;
@@ -129,8 +130,8 @@ fn operator(server: &Server, word: &Word<'_>, name: Sym) -> String {
     let sets: Vec<String> = sets.into_iter().map(|set| format!("`{set}`")).collect();
     let _ = writeln!(text, "\noperator type, in {}", sets.join(", "));
     for graph in &server.counts {
-        let count = graph.operators.get(name.as_str()).copied().unwrap_or(0);
-        let _ = writeln!(text, "\n{count} nodes of {}", graph.name);
+        let number = graph.operators.get(name.as_str()).copied().unwrap_or(0);
+        let _ = writeln!(text, "\n{} of {}", count(number, "node"), graph.name);
     }
     text + &users(server, word)
 }

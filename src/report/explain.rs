@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use super::human::{Human, Paint};
 use super::place::{Names, in_graph, side_index};
+use super::plain::plain;
 use super::rules::Rules;
 use crate::engine::explain::{
     ActKind, ActStory, AnchorStory, Answer, ChainStory, Explanation, MarkStory, PassStory, RequirementStory,
@@ -45,7 +46,7 @@ pub fn draw(explanation: &Explanation, rules: &Rules, names: Names<'_>, human: &
         heading(human, "left alone by", &mut out);
         for pass in minor {
             for act in pass.acts.iter().take(MINOR) {
-                draw_short(act, pass.rule.name.as_str(), asked, names, human, &mut out);
+                draw_short(act, pass.told.as_str(), asked, names, human, &mut out);
             }
         }
     }
@@ -60,7 +61,7 @@ fn part(out: &mut String) {
 
 fn title(place: &PlaceRef, more: &str, names: Names<'_>, human: &Human, out: &mut String) {
     let title = human.paint(Paint::Strong, &names.anchor(place));
-    let _ = writeln!(out, "{title}  {}{}{more}", place.op.as_str(), in_graph(&place.graph));
+    let _ = writeln!(out, "{title}  {}{}{more}", plain(place.op.as_str()), in_graph(&place.graph));
 }
 
 /// A size for a person.
@@ -76,7 +77,9 @@ fn draw_pass(
     human: &Human,
     out: &mut String,
 ) {
-    heading(human, &rules.describe(&story.rule), out);
+    let own = rules.describe(&story.rule);
+    let title = if story.is_step() { format!("pass {}, its {own}", story.told) } else { own };
+    heading(human, &title, out);
     for chain in &story.chains {
         draw_chain(chain, &story.rule, rules, human, out);
     }
@@ -110,7 +113,7 @@ fn draw_pass(
             writeln!(out, "    {}", human.paint(Paint::Faint, &format!("and {} more", rest.len() - ALSO)));
     }
     if let Some(failure) = &story.failure {
-        let _ = writeln!(out, "    {}", human.paint(Paint::Error, failure));
+        let _ = writeln!(out, "    {}", human.paint(Paint::Error, &plain(failure)));
     }
 }
 
@@ -148,13 +151,13 @@ fn draw_act(
     out: &mut String,
 ) {
     let mut lines = act.what.iter();
-    let first = lines.next().map_or("", String::as_str);
+    let first = plain(lines.next().map_or("", String::as_str));
     let _ = writeln!(out, "    {} {}{first}", sign(act.kind, human), side(act, asked));
     for line in lines {
-        let _ = writeln!(out, "      {line}");
+        let _ = writeln!(out, "      {}", plain(line));
     }
     if let Some(finding) = &act.because_of {
-        let _ = writeln!(out, "      {finding}");
+        let _ = writeln!(out, "      {}", plain(finding));
     }
     if let Some(because) = act.because().filter(|_| why) {
         let _ = writeln!(out, "      because {}", on_one_line(&because));
@@ -183,7 +186,7 @@ fn draw_act(
         let _ = writeln!(out, "      and {} more like it", act.more);
     }
     if let Some(help) = &act.help {
-        let _ = writeln!(out, "      help: {help}");
+        let _ = writeln!(out, "      help: {}", plain(help));
     }
 }
 
@@ -194,7 +197,7 @@ fn as_what(place: &PlaceRef) -> String {
 
 /// A decision that changed nothing, on one line.
 fn draw_short(act: &ActStory, by: &str, asked: &PlaceRef, names: Names<'_>, human: &Human, out: &mut String) {
-    let what = act.what.first().map_or("", String::as_str);
+    let what = plain(act.what.first().map_or("", String::as_str));
     let why = act.in_short().map_or_else(String::new, |why| format!(": {}", on_one_line(&why)));
     let during =
         act.during.as_ref().map_or_else(String::new, |place| format!(" for `{}`", names.anchor(place)));
@@ -206,9 +209,9 @@ fn draw_chain(story: &ChainStory, pass: &RuleRef, rules: &Rules, human: &Human, 
     let title =
         if story.rule == *pass { String::new() } else { format!("{}: ", rules.describe(&story.rule)) };
     let sign = if story.passed { human.paint(Paint::Good, "✓") } else { human.paint(Paint::Faint, "✗") };
-    let _ = writeln!(out, "    {sign} {title}{}", story.outcome);
+    let _ = writeln!(out, "    {sign} {title}{}", plain(&story.outcome));
     if let Some(help) = &story.help {
-        let _ = writeln!(out, "      help: {help}");
+        let _ = writeln!(out, "      help: {}", plain(help));
     }
     draw_steps(&story.walks, human, out);
     // The one that failed is what is asked for.
@@ -231,7 +234,7 @@ fn draw_answered(requirement: &RequirementStory, width: usize, human: &Human, ou
     };
     let asked = requirement.steps.iter().filter(|step| step.depth == 0);
     let asked: Vec<String> =
-        asked.map(|step| format!("{} = {}", on_one_line(&step.source), step.value)).collect();
+        asked.map(|step| format!("{} = {}", on_one_line(&step.source), plain(&step.value))).collect();
     let word = if asked.is_empty() { "" } else { word };
     let line = format!("{:width$}  {word}{}", requirement.name.as_str(), asked.join(", "));
     // The sign and the spaces around it.
@@ -249,9 +252,9 @@ fn cut(line: &str, room: usize) -> String {
 // Writing to a `String` cannot fail, so results of `write!` are not looked at in here.
 fn draw_story(story: &AnchorStory, rules: &Rules, names: Names<'_>, human: &Human, out: &mut String) {
     let title = human.paint(Paint::Strong, &names.anchor(&story.place));
-    let _ = writeln!(out, "{title}  {}{}", story.place.op.as_str(), in_graph(&story.place.graph));
+    let _ = writeln!(out, "{title}  {}{}", plain(story.place.op.as_str()), in_graph(&story.place.graph));
     if !story.outcome.is_empty() {
-        let _ = writeln!(out, "  {}", story.outcome);
+        let _ = writeln!(out, "  {}", plain(&story.outcome));
     }
     draw_steps(&story.steps, human, out);
     draw_symbol(story, names, human, out);
@@ -284,13 +287,13 @@ fn draw_symbol(story: &AnchorStory, names: Names<'_>, human: &Human, out: &mut S
         1 => "shared with 1 other anchor".to_owned(),
         n => format!("shared with {n} other anchors"),
     };
-    let _ = writeln!(out, "    symbol `{symbol}`, {shared}");
+    let _ = writeln!(out, "    symbol `{}`, {shared}", plain(symbol));
     let labels: Vec<String> = story.sharers.iter().map(|(place, _)| names.anchor(place)).collect();
     let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).min(STEP_WIDTH);
     for (label, (place, marks)) in labels.iter().zip(&story.sharers) {
         let marks: Vec<&str> = marks.iter().map(|mark: &Sym| mark.as_str()).collect();
         let marks = human.paint(Paint::Faint, &marks.join(", "));
-        let _ = writeln!(out, "      {label:width$}  {:16}  {marks}", place.op.as_str());
+        let _ = writeln!(out, "      {label:width$}  {:16}  {marks}", plain(place.op.as_str()));
     }
     if story.hidden > 0 {
         let _ = writeln!(out, "      and {} more", story.hidden);
@@ -307,7 +310,7 @@ fn draw_missing(marks: &[&MarkStory], human: &Human, out: &mut String) {
             .enumerate()
             .filter(|(at, step)| mark.steps.get(at + 1).is_none_or(|next| next.depth <= step.depth));
         let reasons: Vec<String> =
-            last.map(|(_, step)| format!("{} = {}", on_one_line(&step.source), step.value)).collect();
+            last.map(|(_, step)| format!("{} = {}", on_one_line(&step.source), plain(&step.value))).collect();
         let line = format!("{:width$}  {}", mark.mark.as_str(), reasons.join(", "));
         let _ = writeln!(out, "    {} {}", human.paint(Paint::Faint, "✗"), line.trim_end());
     }
@@ -331,21 +334,26 @@ fn draw_verdict(story: &VerdictStory, rules: &Rules, names: Names<'_>, human: &H
     let partner = match (&story.partner, &story.beside) {
         (Some(one), Some(other)) => format!(" for `{}` with `{}`", names.anchor(one), names.anchor(other)),
         (Some(place), None) if story.more > 0 => {
-            format!(" with `{}` and {} more of type {}", names.anchor(place), story.more, place.op.as_str())
+            format!(
+                " with `{}` and {} more of type {}",
+                names.anchor(place),
+                story.more,
+                plain(place.op.as_str())
+            )
         }
         (Some(place), None) => format!(" with `{}`", names.anchor(place)),
         (None, _) => " over the group".to_owned(),
     };
     let _ = writeln!(out, "    {}: {}{partner}", human.paint(paint, word), rules.describe(&story.rule));
     if let Some(reason) = &story.reason {
-        let _ = writeln!(out, "        because {reason}");
+        let _ = writeln!(out, "        because {}", plain(reason));
     }
     draw_steps(&story.steps, human, out);
 }
 
 /// The text of an expression may span lines in its file.
 fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    plain(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
 }
 
 fn draw_steps(steps: &[TraceStep], human: &Human, out: &mut String) {
@@ -356,7 +364,7 @@ fn draw_steps(steps: &[TraceStep], human: &Human, out: &mut String) {
         let source = on_one_line(&step.source);
         let indent = 8 + 2 * step.depth.min(16) as usize;
         let width = column.saturating_sub(indent);
-        let text = format!("{:indent$}{source:width$} = {}", "", step.value);
+        let text = format!("{:indent$}{source:width$} = {}", "", plain(&step.value));
         out.push_str(&text);
         // One place is said once, and not where it would break the line.
         let length = text.chars().count() + 2 + step.at.chars().count();
@@ -444,7 +452,7 @@ mod tests {
             help: Some("make it even".into()),
         };
         let rule = testing::rule(Kind::Checker, "user_out_and_fixed_out");
-        let pass = PassStory { rule, chains: vec![chain], acts: Vec::new(), failure: None };
+        let pass = PassStory { told: rule.name, rule, chains: vec![chain], acts: Vec::new(), failure: None };
         let human = Human::new(Style { color: false, width: None });
         let asked = Some(testing::place(&graph, "c", None, ""));
         let explanation = Explanation { asked, bytes: Some(4), passes: vec![pass], anchors: vec![story] };

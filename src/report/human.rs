@@ -11,6 +11,7 @@ use rustc_hash::FxHashSet;
 
 use super::complaint::{Below, Complaint, Excerpt, Mark, Subject};
 use super::place::{Names, edit_anchor};
+use super::plain::{lines, plain};
 use super::rules::{Rules, find_word, rule_title};
 use super::summary::count;
 use crate::engine::outcome::{
@@ -84,7 +85,7 @@ impl Human {
         for below in Below::ALL {
             for line in complaint.lines(below) {
                 let head = self.paint(Paint::Help, &format!("{:>6}:", below.word()));
-                writeln!(out, "{head} {}", line.replace('\n', "\n        "))?;
+                writeln!(out, "{head} {}", lines(line).replace('\n', "\n        "))?;
             }
         }
         out.push('\n');
@@ -267,19 +268,28 @@ pub fn edit_sentence(edit: &EditEntry, mood: Mood) -> String {
                 shown.join(", ") + &rest
             };
             let verb = verb("was inserted", "would be inserted");
-            format!("{} `{name}` {verb} between {} and {}", op.as_str(), list(from, false), list(to, true))
+            let name = plain(name);
+            format!(
+                "{} `{name}` {verb} between {} and {}",
+                plain(op.as_str()),
+                list(from, false),
+                list(to, true)
+            )
         }
         EditEntryKind::Delete { op, name } => {
-            format!("{} `{name}` {}", op.as_str(), verb("was deleted", "would be deleted"))
+            let name = plain(name);
+            format!("{} `{name}` {}", plain(op.as_str()), verb("was deleted", "would be deleted"))
         }
         EditEntryKind::Control { from, to, added } => {
             let change = match added {
                 true => verb("was added", "would be added"),
                 false => verb("was removed", "would be removed"),
             };
+            let (from, to) = (plain(from), plain(to));
             format!("the control edge from `{from}` to `{to}` {change}")
         }
         EditEntryKind::Set { node, what, value } => {
+            let (node, value) = (plain(node), plain(value));
             format!("{what} of `{node}` {} to {value}", verb("was set", "would be set"))
         }
     }
@@ -324,7 +334,7 @@ struct View<'a> {
 
 impl fmt::Display for View<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.complaint.message)
+        f.write_str(&lines(&self.complaint.message))
     }
 }
 
@@ -332,7 +342,7 @@ impl std::error::Error for View<'_> {}
 
 fn labels(excerpt: &Excerpt) -> Box<dyn Iterator<Item = LabeledSpan> + '_> {
     Box::new(excerpt.marks.iter().enumerate().map(|(number, mark)| {
-        let text = (!mark.text.is_empty()).then(|| mark.text.clone());
+        let text = (!mark.text.is_empty()).then(|| lines(&mark.text).into_owned());
         let span = excerpt.source.clamp(mark.span.clone());
         let span = (span.start, span.len());
         match number {
@@ -344,7 +354,7 @@ fn labels(excerpt: &Excerpt) -> Box<dyn Iterator<Item = LabeledSpan> + '_> {
 
 impl miette::Diagnostic for View<'_> {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(&self.complaint.code))
+        Some(Box::new(plain(&self.complaint.code)))
     }
 
     fn severity(&self) -> Option<Severity> {
@@ -373,7 +383,7 @@ struct Aside<'a> {
 impl fmt::Display for Aside<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.excerpt.marks.first().map(|mark| mark.text.as_str()).filter(|text| !text.is_empty());
-        f.write_str(text.unwrap_or("see also"))
+        f.write_str(&lines(text.unwrap_or("see also")))
     }
 }
 

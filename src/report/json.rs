@@ -435,7 +435,7 @@ pub fn summary(summary: &Summary, rules: &Rules) -> String {
                 inserted_types: types_json(&sum.inserted),
                 deleted: sum.deleted.sum(),
                 deleted_types: types_json(&sum.deleted),
-                changed: sum.changed,
+                changed: sum.changed(),
             })
             .collect(),
         measures: summary

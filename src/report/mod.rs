@@ -4,6 +4,8 @@
 //! the same bytes, whatever the terminal, unless the [`Style`] says otherwise. It knows no rule by name: what it
 //! shows of one is the rule's own text.
 //!
+//! What a person reads has passed [`plain`], so that no input commands a terminal.
+//!
 //! The road: everything that is wrong becomes a [`Complaint`] (code, message, excerpts, notes, help), which
 //! [`Human`] draws and [`json`] writes; the tools of reviewers get a [`Remark`], which [`sarif`] and [`github`] write. [`Rules`] holds the text of the entries that excerpts are cut from.
 
@@ -17,6 +19,7 @@ pub mod json;
 pub mod junit;
 pub mod mutation;
 pub mod place;
+pub mod plain;
 pub mod review;
 pub mod rules;
 pub mod sarif;

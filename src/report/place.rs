@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::plain::plain;
 use crate::engine::outcome::{AnchorRef, PlaceRef};
 use crate::graph::{Anchor, NodeId, State};
 
@@ -30,10 +31,10 @@ impl<'a> Names<'a> {
     /// The name, cut if it is long: then the topological id tells nodes with one beginning apart.
     pub fn node(&self, place: &'a PlaceRef) -> Cow<'a, str> {
         match place.name.char_indices().nth(NAME_LIMIT - 1) {
-            None => Cow::Borrowed(&place.name),
+            None => plain(&place.name),
             Some((last, c)) => {
                 let id = self.topo_id(place.node);
-                Cow::Owned(format!("{}...TopoId_{id}", &place.name[..last + c.len_utf8()]))
+                Cow::Owned(format!("{}...TopoId_{id}", plain(&place.name[..last + c.len_utf8()])))
             }
         }
     }
@@ -49,13 +50,13 @@ impl<'a> Names<'a> {
 
     /// With operator type and graph.
     pub fn describe(&self, place: &'a PlaceRef) -> String {
-        format!("`{}`, {}{}", self.anchor(place), place.op.as_str(), in_graph(&place.graph))
+        format!("`{}`, {}{}", self.anchor(place), plain(place.op.as_str()), in_graph(&place.graph))
     }
 }
 
 /// ` in graph NAME`; nothing for a graph that the file gave no name.
 pub fn in_graph(name: &str) -> String {
-    if name.is_empty() { String::new() } else { format!(" in graph `{name}`") }
+    if name.is_empty() { String::new() } else { format!(" in graph `{}`", plain(name)) }
 }
 
 /// `in0` or `out1`.
@@ -65,7 +66,7 @@ pub fn side_index(anchor: Anchor) -> String {
 
 /// An edit's anchor, as [`Names::anchor`] writes one. Whether it is an input is known from where it stands.
 pub fn edit_anchor(anchor: &AnchorRef, is_in: bool) -> String {
-    format!("{}:{}{}", anchor.node, if is_in { "in" } else { "out" }, anchor.index)
+    format!("{}:{}{}", plain(&anchor.node), if is_in { "in" } else { "out" }, anchor.index)
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
+use super::plain::{plain, same_places};
+
 /// A file, or some whole lines of one.
 #[derive(Debug)]
 pub struct Source {
@@ -14,6 +16,8 @@ pub struct Source {
     text: String,
     /// Byte at which each line starts. Never empty.
     lines: Vec<usize>,
+    /// What people are shown of a text that a terminal would obey.
+    shown: Option<String>,
     /// Lines of the file before this text.
     above: usize,
 }
@@ -34,7 +38,8 @@ impl Source {
         let lines = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
         // A text that ends in a line end has no further line.
         let lines: Vec<usize> = lines.filter(|&at| at == 0 || at < text.len()).collect();
-        Source { name: name.into(), text, lines, above: first.saturating_sub(1) }
+        let shown = same_places(&text);
+        Source { name: name.into(), text, lines, shown, above: first.saturating_sub(1) }
     }
 
     pub fn name(&self) -> &str {
@@ -116,8 +121,8 @@ impl SourceCode for Source {
             if end.saturating_sub(wanted.end) > LONG { self.clamp(0..wanted.end + LONG).end } else { end };
         let last = self.line_of(end.saturating_sub(1).max(wanted.start));
         Ok(Box::new(MietteSpanContents::new_named(
-            self.name.clone(),
-            &self.text.as_bytes()[start..end],
+            plain(&self.name).into_owned(),
+            &self.shown.as_ref().unwrap_or(&self.text).as_bytes()[start..end],
             (start, end - start).into(),
             self.above + line,
             column,

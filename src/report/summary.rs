@@ -4,12 +4,16 @@
 
 use std::fmt::Write;
 
-use super::human::{Human, Paint};
+use super::human::{Human, Mood, Paint};
+use super::plain::plain;
 use super::rules::rule_title;
 use crate::engine::outcome::{EditEntryKind, Outcome, RuleRef};
 use crate::engine::{Amount, Measured};
 use crate::graph::Sym;
 use crate::lang::Level;
+
+/// Columns that titles of rules are padded to, at most.
+const TITLE_WIDTH: usize = 64;
 
 /// The sums.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,8 +37,34 @@ pub struct PassSum {
     pub pass: Sym,
     pub inserted: OpCounts,
     pub deleted: OpCounts,
-    /// Control edges and values.
-    pub changed: usize,
+    /// Control edges that came or went.
+    pub linked: usize,
+    /// Values that were set.
+    pub set: usize,
+}
+
+impl PassSum {
+    /// Changes of anything but nodes.
+    pub fn changed(&self) -> usize {
+        self.linked + self.set
+    }
+
+    /// `inserted 2 A, set 4 values`, or what it would do.
+    fn said(&self, mood: Mood) -> String {
+        let verb =
+            |done: &'static str, proposed: &'static str| if mood == Mood::Done { done } else { proposed };
+        let of = |number: usize, verb: &str, what: &str| {
+            (number > 0).then(|| format!("{verb} {}", count(number, what)))
+        };
+        let parts = [
+            self.inserted.said(verb("inserted", "insert")),
+            self.deleted.said(verb("deleted", "delete")),
+            of(self.linked, verb("changed", "change"), "control edge"),
+            of(self.set, "set", "value"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        format!("{}{}", verb("", "would "), parts.join(", "))
+    }
 }
 
 /// Nodes by operator type, in order of first appearance.
@@ -61,11 +91,11 @@ impl OpCounts {
         self.iter().map(|(_, number)| number).sum()
     }
 
-    /// `2 A and 1 B inserted`; nothing of none.
+    /// `inserted 2 A and 1 B`; nothing of none.
     fn said(&self, verb: &str) -> Option<String> {
         let parts: Vec<String> =
-            self.iter().map(|(op, number)| format!("{number} {}", op.as_str())).collect();
-        (!parts.is_empty()).then(|| format!("{} {verb}", parts.join(" and ")))
+            self.iter().map(|(op, number)| format!("{number} {}", plain(op.as_str()))).collect();
+        (!parts.is_empty()).then(|| format!("{verb} {}", parts.join(" and ")))
     }
 }
 
@@ -86,7 +116,8 @@ impl Summary {
             match edit.kind {
                 EditEntryKind::Insert { op, .. } => sum.inserted.add(op, 1),
                 EditEntryKind::Delete { op, .. } => sum.deleted.add(op, 1),
-                EditEntryKind::Control { .. } | EditEntryKind::Set { .. } => sum.changed += 1,
+                EditEntryKind::Control { .. } => sum.linked += 1,
+                EditEntryKind::Set { .. } => sum.set += 1,
             }
         }
         measures.iter().for_each(|measured| self.measure(measured));
@@ -102,7 +133,7 @@ impl Summary {
     fn pass(&mut self, pass: Sym) -> &mut PassSum {
         let at = self.passes.iter().position(|sum| sum.pass == pass).unwrap_or_else(|| {
             let none = OpCounts::default();
-            self.passes.push(PassSum { pass, inserted: none.clone(), deleted: none, changed: 0 });
+            self.passes.push(PassSum { pass, inserted: none.clone(), deleted: none, linked: 0, set: 0 });
             self.passes.len() - 1
         });
         &mut self.passes[at]
@@ -133,7 +164,8 @@ impl Summary {
             let sum = self.pass(of.pass);
             sum.inserted.merge(&of.inserted);
             sum.deleted.merge(&of.deleted);
-            sum.changed += of.changed;
+            sum.linked += of.linked;
+            sum.set += of.set;
         }
         other.measures.iter().for_each(|measured| self.measure(measured));
     }
@@ -148,8 +180,8 @@ impl Summary {
         self.errors + self.warnings + self.notes
     }
 
-    /// The closing lines.
-    pub fn draw(&self, human: &Human, out: &mut String) {
+    /// The closing lines. `mood`: whether the edits were made.
+    pub fn draw(&self, mood: Mood, human: &Human, out: &mut String) {
         let mut parts = vec![count(self.graphs, "graph")];
         let mut part = |number: usize, word: &str, paint| {
             if number > 0 {
@@ -161,20 +193,28 @@ impl Summary {
         part(self.notes, "note", Paint::Help);
         if self.findings() == 0 && self.failed < self.graphs {
             parts.push(human.paint(Paint::Good, "no findings"));
+            // Not everything that passes do answers a finding.
+            let (inserted, deleted) = match mood {
+                Mood::Done => ("inserted", "deleted"),
+                Mood::Proposed => ("to insert", "to delete"),
+            };
+            let sum = |of: &dyn Fn(&PassSum) -> usize| self.passes.iter().map(of).sum::<usize>();
+            let moved = [(sum(&|p| p.inserted.sum()), inserted), (sum(&|p| p.deleted.sum()), deleted)];
+            let moved = moved.iter().filter(|(number, _)| *number > 0);
+            parts.extend(moved.map(|(number, verb)| format!("{} {verb}", count(*number, "node"))));
         }
         if self.failed > 0 {
             parts.push(human.paint(Paint::Error, &format!("{} failed", self.failed)));
         }
         let _ = writeln!(out, "{}: {}", human.paint(Paint::Strong, "summary"), parts.join(", "));
         let width = self.rules.iter().map(|(rule, _)| rule_title(rule).chars().count()).max().unwrap_or(0);
+        // A long title costs its own line its place, and not all lines theirs.
+        let width = width.min(TITLE_WIDTH);
         for (rule, number) in &self.rules {
             let _ = writeln!(out, "  {:width$}  {number:>6}", rule_title(rule));
         }
         for sum in &self.passes {
-            let changed = (sum.changed > 0).then(|| format!("{} changed", sum.changed));
-            let said = [sum.inserted.said("inserted"), sum.deleted.said("deleted"), changed];
-            let said: Vec<String> = said.into_iter().flatten().collect();
-            let _ = writeln!(out, "  pass {}: {}", sum.pass.as_str(), said.join(", "));
+            let _ = writeln!(out, "  pass {}: {}", sum.pass.as_str(), sum.said(mood));
         }
         let nothing = Amount::default();
         let shown = || self.measures.iter().filter(|m| m.before != nothing || m.after != nothing);
@@ -203,9 +243,13 @@ fn change(measured: &Measured) -> String {
     text
 }
 
-/// `1 graph`, `2 graphs`.
+/// `1 graph`, `2 graphs`, `2 entries`.
 pub fn count(number: usize, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+    match word.strip_suffix('y') {
+        _ if number == 1 => format!("{number} {word}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {word}s"),
+    }
 }
 
 #[cfg(test)]

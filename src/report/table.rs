@@ -7,7 +7,9 @@ use std::fmt::Write;
 use super::explain::bytes;
 use super::human::{Human, Paint};
 use super::place::Names;
+use super::plain::plain;
 use super::rules::rule_title;
+use super::summary::count;
 use crate::engine::explain::{Fate, Row, Table, Total};
 
 /// The result's word.
@@ -26,8 +28,8 @@ pub fn draw(table: &Table, names: Names<'_>, human: &Human) -> String {
     let mut out = String::new();
     // Writing to a `String` cannot fail.
     let known: u64 = table.rows.iter().filter_map(|row| row.bytes).fold(0, u64::saturating_add);
-    let title = human.paint(Paint::Strong, table.op.as_str());
-    let _ = writeln!(out, "{title}  {}, {}", nodes(table.rows.len()), bytes(known));
+    let title = human.paint(Paint::Strong, &plain(table.op.as_str()));
+    let _ = writeln!(out, "{title}  {}, {}", count(table.rows.len(), "node"), bytes(known));
     let lines: Vec<[String; 4]> = table.totals.iter().map(total_line).collect();
     let columns = widths(&lines);
     for [fate, count, size, why] in &lines {
@@ -52,10 +54,6 @@ fn widths(lines: &[[String; 4]]) -> [usize; 4] {
     [width(0), width(1), width(2), width(3)]
 }
 
-fn nodes(count: usize) -> String {
-    if count == 1 { "1 node".to_owned() } else { format!("{count} nodes") }
-}
-
 fn total_line(total: &Total) -> [String; 4] {
     let size = match total.unknown {
         0 => bytes(total.bytes),
@@ -63,7 +61,7 @@ fn total_line(total: &Total) -> [String; 4] {
         _ => format!("at least {}", bytes(total.bytes)),
     };
     let by = total.by.as_ref().map(rule_title).unwrap_or_default();
-    [fate_word(total.fate).to_owned(), nodes(total.nodes), size, why(&by, &total.reason)]
+    [fate_word(total.fate).to_owned(), count(total.nodes, "node"), size, why(&by, &total.reason)]
 }
 
 fn row_line(row: &Row, names: Names<'_>) -> [String; 4] {
@@ -79,6 +77,6 @@ fn row_line(row: &Row, names: Names<'_>) -> [String; 4] {
 fn why(by: &str, reason: &str) -> String {
     match (by, reason) {
         (by, "") => by.to_owned(),
-        (by, reason) => format!("{by}: {reason}"),
+        (by, reason) => format!("{by}: {}", plain(reason)),
     }
 }

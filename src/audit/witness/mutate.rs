@@ -9,7 +9,7 @@ use super::observe::Trial;
 use super::random::Random;
 use super::words::Words;
 use crate::graph::{
-    Attrs, Builder, Edit, GraphId, GraphInfo, Node, NodeId, Output, Place, Port, Ports, Snapshot, State, Sym,
+    Builder, Edit, GraphId, GraphInfo, Node, NodeId, Output, Place, Port, Ports, Snapshot, State, Sym,
     TensorDesc,
 };
 use crate::lang::syntax::ast::AttrPlace;
@@ -27,29 +27,13 @@ pub fn port() -> Port {
 
 fn node(name: &str, op: Sym, graph: GraphId, inputs: usize, outputs: usize) -> Node {
     let ports = |count| (0..count).map(|_| port()).collect::<Ports>();
-    Node {
-        name: name.into(),
-        ty: op,
-        graph,
-        attrs: Attrs::default(),
-        inputs: ports(inputs),
-        outputs: ports(outputs),
-        subgraphs: Arc::from([]),
-        detail: None,
-    }
+    Node { inputs: ports(inputs), outputs: ports(outputs), ..Node::new(name, op, graph) }
 }
 
 /// A graph of a few nodes, each of which may read those before it.
 pub fn generate(words: &Words, random: &mut Random) -> Snapshot {
     let mut builder = Builder::default();
-    let graph = builder.graph(GraphInfo {
-        name: "".into(),
-        parent: None,
-        attrs: Attrs::default(),
-        inputs: Arc::from([]),
-        outputs: Arc::from([]),
-        extra: Default::default(),
-    });
+    let graph = builder.graph(GraphInfo::named(""));
     let mut outputs: Vec<Output> = Vec::new();
     for number in 0..2 + random.below(5) {
         let Some(op) = words.op(random) else { break };

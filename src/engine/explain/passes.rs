@@ -103,12 +103,12 @@ impl Teller<'_> {
             .result
             .failure
             .as_ref()
-            .map(|failure| failed(&self.renderer(&stage.before).failure(stage.step.name, failure)));
+            .map(|failure| failed(&self.renderer(&stage.before).failure(stage.step.told, failure)));
         if acts.is_empty() && chains.is_empty() {
             return None;
         }
         let rule = RuleRef { kind: stage.step.kind, name: stage.step.name };
-        Some(PassStory { rule, chains, acts, failure })
+        Some(PassStory { told: stage.step.told, rule, chains, acts, failure })
     }
 
     /// A graph of the stage that has a node.

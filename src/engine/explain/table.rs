@@ -15,6 +15,7 @@ use crate::engine::run::run_watched;
 use crate::engine::session::{Request, RunError, Session};
 use crate::graph::{NodeId, Snapshot, Sym};
 use crate::lang::eval::EditKind;
+use crate::lang::syntax::ast::Kind;
 
 /// What is known of a node so far. A larger weight stands.
 struct Known {
@@ -64,7 +65,7 @@ impl Session {
                     let program = &stage.result.program.0;
                     let reason =
                         program.key(record.entry).map_or_else(String::new, |(_, name)| name.to_string());
-                    let by = RuleRef { kind: stage.step.kind, name: stage.step.name };
+                    let by = stage.step.pass();
                     let reason = if by.name == reason.as_str() { String::new() } else { reason };
                     rows.push(row(last, node, Some(Known { weight, fate, by, reason, text: None })));
                 }
@@ -79,7 +80,7 @@ impl Session {
         let observer = Observer::new(words, &stage.before, asked, Mode::Brief);
         run_watched(&self.db, self.rules, stage.run, Some(&observer));
         let (acts, chains) = observer.told();
-        let by = RuleRef { kind: stage.step.kind, name: stage.step.name };
+        let by = stage.step.pass();
         let failed = stage.result.failure.as_ref().is_some_and(|failure| !failure.0.stands);
         if failed {
             return;
@@ -96,6 +97,8 @@ impl Session {
                 _ if deleted => (5, Fate::Deleted),
                 What::Done(_) | What::Reported { .. } => (2, Fate::Done),
                 What::Refused { foreign: true, .. } => continue,
+                // That a lint tells nothing of a node keeps no node.
+                What::Refused { .. } if stage.step.kind == Kind::Lint => continue,
                 What::Refused { stake, .. } if stake.rank() == 0 => (3, Fate::Kept),
                 What::Refused { stake, .. } if stake.rank() == 1 => (1, Fate::Kept),
                 // A rule that would have been for it.
@@ -106,7 +109,7 @@ impl Session {
             add(act.node, Known { weight, fate, by: by.clone(), reason, text: None });
         }
         for chain in chains {
-            let chain_by = RuleRef { kind: crate::lang::syntax::ast::Kind::Chain, name: chain.chain };
+            let chain_by = RuleRef { kind: Kind::Chain, name: chain.chain };
             let new = match chain.kept {
                 None => {
                     Known { weight: 4, fate: Fate::Done, by: chain_by, reason: String::new(), text: None }

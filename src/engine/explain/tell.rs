@@ -159,7 +159,7 @@ impl<'s> Teller<'s> {
         story.verdicts = match looked.verdicts(anchor) {
             Ok(verdicts) => verdicts,
             Err(failure) => {
-                let failure = self.renderer(&resolved.snapshot).failure(stage.step.name, &failure);
+                let failure = self.renderer(&resolved.snapshot).failure(stage.step.told, &failure);
                 story.outcome = failed(&failure);
                 return story;
             }
@@ -167,7 +167,7 @@ impl<'s> Teller<'s> {
         let mut outcome = self.inserted_earlier(&resolved.snapshot, anchor);
         match looked.draft(anchor) {
             Some(Draft::Conflict { edits, .. }) if edits.is_empty() => {
-                outcome.push(format!("in conflict, but `{}` left it alone", stage.step.name));
+                outcome.push(format!("in conflict, but `{}` left it alone", stage.step.told));
                 story.steps = self.left_alone(stage, resolved, anchor);
             }
             Some(Draft::Conflict { edits, .. }) => {
@@ -176,7 +176,7 @@ impl<'s> Teller<'s> {
             _ => outcome.push(untouched(&story)),
         }
         if let Some(failure) = &stage.result.failure {
-            let failure = self.renderer(&stage.before).failure(stage.step.name, failure);
+            let failure = self.renderer(&stage.before).failure(stage.step.told, failure);
             outcome.push(format!("all of it was taken back: {}", failed(&failure)));
         }
         story.outcome = outcome.join("; ");
@@ -198,7 +198,7 @@ impl<'s> Teller<'s> {
                 stage.result.edits.iter().any(made)
             });
             if let (Some(stage), Some(node)) = (by, at.get_node(neighbour)) {
-                let text = format!("`{}` was inserted {side} it by `{}`", node.name, stage.step.name);
+                let text = format!("`{}` was inserted {side} it by `{}`", node.name, stage.step.told);
                 if !told.contains(&text) {
                     told.push(text);
                 }
@@ -240,14 +240,15 @@ impl<'s> Teller<'s> {
     fn not_looked_at(&self, anchor: Anchor) -> String {
         let failed = self.stages.iter().find_map(|stage| {
             let failure = stage.result.failure.as_ref()?;
-            Some(failed(&self.renderer(&stage.before).failure(stage.step.name, failure)))
+            Some(failed(&self.renderer(&stage.before).failure(stage.step.told, failure)))
         });
         if let Some(failed) = failed {
             return failed;
         }
         if self.stages.iter().all(|stage| stage.result.resolved.is_empty()) {
-            let names: Vec<String> =
-                self.stages.iter().map(|stage| format!("`{}`", stage.step.name)).collect();
+            let mut told: Vec<_> = self.stages.iter().map(|stage| stage.step.told).collect();
+            told.dedup();
+            let names: Vec<String> = told.iter().map(|name| format!("`{name}`")).collect();
             return match names.is_empty() {
                 true => "left alone: nothing ran".to_owned(),
                 false => format!("left alone: no conflicts were looked for by {}", names.join(", ")),

@@ -7,7 +7,7 @@ use super::super::run;
 use super::seen::Seen;
 use super::{Bench, listed, name_of};
 use crate::db::{self, EntryName};
-use crate::engine::outcome::EditEntry;
+use crate::engine::outcome::{EditEntry, PassFailure};
 use crate::engine::{Amount, RuleDiagnostic, Session};
 use crate::format::BOOKKEEPING;
 use crate::graph::{Compared, GraphId, NodeId, Snapshot, Sym, equal_up_to_inserted};
@@ -83,33 +83,51 @@ impl Judge<'_> {
         &self.seen.outcome.after
     }
 
-    /// A failure that was not expected, or a wrong or missing one.
+    /// Failures that were not expected, and wrong or missing ones. What the pipeline tolerates is a warning, so `expect warn` is
+    /// for it; what ends the run is an error.
     fn run_failure(&self) -> Vec<RuleDiagnostic> {
-        let failure = self.seen.outcome.failures().next();
+        let steps = self.seen.outcome.steps.iter();
+        let failures = steps.filter_map(|step| Some((step.failure.as_ref()?, step.tolerated)));
+        let (tolerated, ended): (Vec<_>, Vec<_>) = failures.partition(|(_, tolerated)| *tolerated);
         let mut wrong = Vec::new();
         let mut expected = false;
         for Expect { span, kind } in &self.bench.test.expects {
             let ExpectKind::Error(part) = kind else { continue };
             expected = true;
-            let seen = match failure {
-                None => "no pass failed".to_owned(),
-                Some(failure) if failure.message.contains(part.as_str()) => continue,
-                Some(failure) => format!("`{}` failed with `{}`", failure.pass, failure.message),
-            };
-            wrong.push(
-                Diagnostic::error("test::error", *span, "the expected failure did not come").label(seen),
-            );
-        }
-        if let Some(failure) = failure.filter(|_| !expected) {
-            let message = format!("`{}` failed: {}", failure.pass, failure.message);
-            let places = listed(failure.places.iter().map(|place| format!("`{}`", place.name)));
-            let error = Diagnostic::error("test::failed", self.bench.title, message);
-            wrong.push(if failure.places.is_empty() {
-                error
-            } else {
-                error.help(format!("it is about {places}"))
+            let seen =
+                |failure: &PassFailure| format!("`{}` failed with `{}`", failure.pass, failure.message);
+            let error = Diagnostic::error("test::error", *span, "the expected failure did not come");
+            wrong.push(match (ended.first(), tolerated.first()) {
+                (Some((failure, _)), _) if failure.message.contains(part.as_str()) => continue,
+                (Some((failure, _)), _) => error.label(seen(failure)),
+                (None, Some((failure, _))) => {
+                    error.label(format!("{}, and the pipeline went on", seen(failure))).help(format!(
+                        "what a pipeline tolerates is a warning: `expect warn {} \"…\"`",
+                        failure.pass
+                    ))
+                }
+                (None, None) => error.label("no pass failed"),
             });
         }
+        let unexpected = ended.iter().filter(|_| !expected);
+        // A wrong kind of expectation is told above.
+        let is_news = |failure: &PassFailure| {
+            wrong.is_empty() && self.bench.test.expects.iter().all(|expect| !expects_failure(expect, failure))
+        };
+        let unexpected = unexpected.chain(tolerated.iter().filter(|(failure, _)| is_news(failure)));
+        let unexpected: Vec<Diagnostic> = unexpected
+            .map(|(failure, tolerated)| {
+                let message = format!("`{}` failed: {}", failure.pass, failure.message);
+                let places = listed(failure.places.iter().map(|place| format!("`{}`", place.name)));
+                let places = (!failure.places.is_empty()).then(|| format!("it is about {places}"));
+                let warn = tolerated
+                    .then(|| format!("the pipeline tolerates it: `expect warn {} \"…\"`", failure.pass));
+                let help: Vec<String> = places.into_iter().chain(warn).collect();
+                let error = Diagnostic::error("test::failed", self.bench.title, message);
+                if help.is_empty() { error } else { error.help(help.join("; ")) }
+            })
+            .collect();
+        wrong.extend(unexpected);
         wrong.into_iter().map(|diagnostic| self.bench.place(diagnostic)).collect()
     }
 
@@ -269,11 +287,13 @@ impl Judge<'_> {
         let is_it = |name: Sym| name == code.text;
         let mut findings = self.seen.outcome.findings().filter(|found| found.message.contains(part));
         let found = findings.find(|found| is_it(found.code) || is_it(found.rule.name) || is_it(found.pass));
-        match found {
+        let mut failures = self.seen.outcome.failures();
+        let failed = failures.find(|failed| is_it(failed.pass) && failed.message.contains(part));
+        match found.map(|found| &found.message).or(failed.map(|failed| &failed.message)) {
             Some(_) if present => return None,
-            Some(found) => {
+            Some(message) => {
                 let error = Diagnostic::error("test::warn", span, "no such finding was expected");
-                return Some(error.label(found.message.clone()));
+                return Some(error.label(message.clone()));
             }
             None if !present => return None,
             None => {}
@@ -378,6 +398,12 @@ impl Judge<'_> {
             }
         }
     }
+}
+
+/// Whether a line expects a failure that the pipeline tolerates.
+fn expects_failure(expect: &Expect, failure: &PassFailure) -> bool {
+    let ExpectKind::Warn { present: true, code, part } = &expect.kind else { return false };
+    code.text == failure.pass && failure.message.contains(part.as_deref().unwrap_or_default())
 }
 
 /// An edit in a few words; insertions are told elsewhere.

@@ -187,7 +187,7 @@ impl Bench<'_> {
         let Some(on) = self.test.on else { return Ok(GraphId::ROOT) };
         graph_named(before, on.text.as_str()).ok_or_else(|| {
             let error = Diagnostic::error(
-                "test::unknown_graph",
+                "test::unknown-graph",
                 on.span,
                 format!("no graph is called `{}`", on.text),
             );
@@ -213,7 +213,7 @@ impl Bench<'_> {
     }
 
     fn cannot_run(&self, error: &RunError) -> RuleDiagnostic {
-        self.complaint("test::cannot_run", self.title, error.to_string())
+        self.complaint("test::cannot-run", self.title, error.to_string())
     }
 
     fn complaint(&self, code: &'static str, span: Span, message: impl Into<String>) -> RuleDiagnostic {

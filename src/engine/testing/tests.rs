@@ -54,6 +54,7 @@ lint lonely W1 warn for n: Node {
   if n.inputs.is_empty and n.outputs.is_empty { report n "{n.name} is alone" }
 }
 pipeline all = mend, tidy, lonely
+pipeline stubborn = mend otherwise warn, lonely
 measure copies "copies" for n: Node where n.type == Copy
 measure counted "counted" for n: Node = if n.has_attr(count) then 1 else none
 "#;
@@ -179,6 +180,28 @@ fn failures_expected_and_not() {
 }
 
 #[test]
+fn a_failure_that_the_pipeline_tolerates_is_a_warning() {
+    let open = "graph { b: Relu(_) { marked = true } }";
+    let run = |expect: &str| told(&format!("test \"t\" for stubborn {{ {open}\n{expect}\n}}"));
+    assert_eq!(run("expect warn mend \"no producer\"\nexpect nothing"), FINE);
+    assert_eq!(
+        run("expect error \"no producer\""),
+        "FAIL tests.anchor:1 t\n  test::error: the expected failure did not come\n  \
+           > expect error \"no producer\"\n    \
+             `mend` failed with `b_in_0 has no producer`, and the pipeline went on\n  \
+           help: what a pipeline tolerates is a warning: `expect warn mend \"…\"`\n"
+    );
+    // It does not go by unnoticed.
+    assert_eq!(
+        run("expect nothing"),
+        "FAIL tests.anchor:1 t\n  test::failed: `mend` failed: b_in_0 has no producer\n  > \"t\"\n  \
+           help: the pipeline tolerates it: `expect warn mend \"…\"`\n"
+    );
+    let no = run("expect warn mend \"no producer\"\nexpect no warn mend \"producer\"");
+    assert!(no.contains("no such finding was expected"), "{no}");
+}
+
+#[test]
 fn chains_stop_or_run_to_their_end() {
     let graph = "graph { a: Relu\n one: Add(a)\n two: Add(a, a) }";
     let run = |expects: &str| told(&format!("test \"t\" for tidy {{ {graph}\n{expects}\n}}"));
@@ -274,11 +297,11 @@ fn a_subgraph_plays_the_root() {
 fn graphs_that_do_not_parse_are_complained_about_in_the_rule_file() {
     let bad = told("test \"t\" for mend {\n graph {\n a: Relu(nobody)\n }\n expect nothing\n}");
     assert!(
-        bad.starts_with("FAIL tests.anchor:1 t\n  format::unknown_node: ") && bad.contains("> nobody"),
+        bad.starts_with("FAIL tests.anchor:1 t\n  format::unknown-node: ") && bad.contains("> nobody"),
         "{bad}"
     );
     let expected = one("for mend { GRAPH\n expect graph { b: Relu(nobody) }\n}");
-    assert!(expected.contains("format::unknown_node") && expected.contains("> nobody"), "{expected}");
+    assert!(expected.contains("format::unknown-node") && expected.contains("> nobody"), "{expected}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub fn assemble(
     place: &dyn Fn(usize) -> Place,
 ) -> Result<(Snapshot, Origin, Vec<FormatWarning>)> {
     if model.graphs.is_empty() {
-        return Err(FormatError::new("format::no_graph", "the model holds no graph"));
+        return Err(FormatError::new("format::no-graph", "the model holds no graph"));
     }
     let ModelMsg { name, version, custom_version, graphs, attrs, extra } = model;
     let info = ModelInfo { name: name.into(), version, custom_version: custom_version.into(), attrs, extra };
@@ -119,7 +119,7 @@ impl Assembler<'_> {
             if by_name.contains_key(op.name.as_ref()) {
                 let message =
                     format!("graph `{}` has two nodes named `{}`; edges mean the first", graph.name, op.name);
-                self.warn("format::duplicate_node", message, op.offset);
+                self.warn("format::duplicate-node", message, op.offset);
             } else {
                 by_name.insert(op.name.as_ref(), at);
             }
@@ -158,7 +158,7 @@ impl Assembler<'_> {
             for text in &op.input {
                 let entry = Entry::parse(text, |name| by_name.get(name).copied()).map_err(|problem| {
                     let message = format!("{problem} (input of node `{}` in graph `{graph}`)", op.name);
-                    self.error("format::bad_edge", message, op.offset)
+                    self.error("format::bad-edge", message, op.offset)
                 })?;
                 if let Entry::Data { from, index } = entry {
                     outputs[from] = outputs[from].max(index as usize + 1);
@@ -183,7 +183,7 @@ impl Assembler<'_> {
                 op.name,
                 edges.outputs.saturating_sub(1)
             );
-            return Err(self.error("format::bad_edge", message, op.offset));
+            return Err(self.error("format::bad-edge", message, op.offset));
         }
         let connected = edges.entries.iter().filter(|e| matches!(e, Entry::Data { .. })).count();
         if connected > 0 && edges.slots != ins || edges.outputs > outs {
@@ -277,7 +277,7 @@ impl Assembler<'_> {
         for (at, name) in names.iter().enumerate() {
             if by_name.contains_key(name.as_ref()) {
                 let message = format!("two graphs are named `{name}`; nodes that name it mean the first");
-                self.warn("format::duplicate_graph", message, offsets[at]);
+                self.warn("format::duplicate-graph", message, offsets[at]);
             } else {
                 by_name.insert(name, at);
             }
@@ -287,9 +287,9 @@ impl Assembler<'_> {
         let mut unlinked: FxHashSet<NodeId> = FxHashSet::default();
         for link in &links {
             let complaint = match by_name.get(link.name.as_ref()) {
-                None => ("format::unknown_subgraph", "the file does not hold it"),
+                None => ("format::unknown-subgraph", "the file does not hold it"),
                 Some(&graph) if owners[graph].is_some() => {
-                    ("format::shared_subgraph", "another node owns it already")
+                    ("format::shared-subgraph", "another node owns it already")
                 }
                 Some(&graph) => {
                     owners[graph] = Some(link);
@@ -321,7 +321,7 @@ impl Assembler<'_> {
         for (at, owner) in owners.iter().enumerate().skip(1) {
             if owner.is_none() {
                 let message = format!("no node owns graph `{}`", names[at]);
-                self.warn("format::unused_graph", message, offsets[at]);
+                self.warn("format::unused-graph", message, offsets[at]);
             }
         }
         Ok(())
@@ -341,7 +341,7 @@ impl Assembler<'_> {
                     let owner = &self.builder.node_mut(link.node).name;
                     let message =
                         format!("subgraph `{}` of node `{owner}` contains that node itself", link.name);
-                    return Err(self.error("format::subgraph_cycle", message, link.offset));
+                    return Err(self.error("format::subgraph-cycle", message, link.offset));
                 }
                 at = home;
             }
@@ -357,7 +357,7 @@ impl Assembler<'_> {
             1 => format!("`{name}` has another number of slots than descriptions"),
             _ => message,
         };
-        self.warn("format::desc_count", message, offset);
+        self.warn("format::desc-count", message, offset);
     }
 }
 

@@ -93,14 +93,14 @@ pub fn save_binary(origin: &Loaded, now: &Snapshot) -> Result<Saved, FormatError
     if bytes.len() > MOST {
         let message =
             format!("the model needs {} bytes, but one protobuf message holds at most {MOST}", bytes.len());
-        return Err(FormatError::new("format::too_large", message).with_help("write a text dump instead"));
+        return Err(FormatError::new("format::too-large", message).with_help("write a text dump instead"));
     }
     Ok((bytes, left_out(skipped, "of a text dump have no number in a binary file")))
 }
 
 fn left_out(count: usize, why: &str) -> Vec<FormatWarning> {
     let message = format!("{count} unknown fields {why} and are left out");
-    let warning = FormatWarning { code: "format::left_out", message, place: Place::None };
+    let warning = FormatWarning { code: "format::left-out", message, place: Place::None };
     (count > 0).then_some(warning).into_iter().collect()
 }
 

@@ -29,7 +29,7 @@ pub fn read(data: &[u8]) -> Result<(ModelMsg<'_>, Vec<FormatWarning>)> {
     if header.models > 1 {
         let message =
             format!("dynamic model: only the first of {} models is read, it holds all graphs", header.models);
-        warnings.push(FormatWarning { code: "format::dynamic_om", message, place: Place::None });
+        warnings.push(FormatWarning { code: "format::dynamic-om", message, place: Place::None });
     }
     decompress(&mut model)?;
     Ok((model, warnings))
@@ -69,7 +69,7 @@ impl Header {
             0x2000_0000 => 0,
             _ => {
                 let message = format!("offline model version {version:#x} is unknown");
-                return Err(FormatError::at_byte("format::om_version", message, 8)
+                return Err(FormatError::at_byte("format::om-version", message, 8)
                     .with_help("known are 0x10000000 and 0x20000000"));
             }
         };
@@ -108,7 +108,7 @@ impl Header {
             return Ok(start..start + size);
         }
         let message = format!("none of the {count} partitions holds a graph");
-        Err(FormatError::at_byte("format::no_graph", message, HEADER))
+        Err(FormatError::at_byte("format::no-graph", message, HEADER))
     }
 }
 
@@ -129,7 +129,7 @@ fn decompress(model: &mut ModelMsg<'_>) -> Result<()> {
     let Some(version) = version else { return Ok(()) };
     if version != 1 {
         let message = format!("attribute compression version {version} is unknown");
-        return Err(FormatError::new("format::om_version", message));
+        return Err(FormatError::new("format::om-version", message));
     }
     let tables = Tables::of(&model.attrs)?;
     for key in [VERSION, NAMES, STRINGS, IS_STRING] {
@@ -149,7 +149,7 @@ fn items<'m>(attrs: &'m Attrs, key: &str) -> &'m ListItems {
 }
 
 fn bad_table(message: String) -> FormatError {
-    FormatError::new("format::om_compression", message)
+    FormatError::new("format::om-compression", message)
 }
 
 impl Tables {

@@ -49,7 +49,7 @@ impl<N: Clone + Eq + std::hash::Hash + Display> Unknowns<N> {
         let mut warnings = Warnings::default();
         for Unknown { name, inside, count, offset, kept } in &self.met {
             let fate = if *kept { "kept as it is" } else { "dropped" };
-            warnings.push("format::unknown_field", || {
+            warnings.push("format::unknown-field", || {
                 (format!("unknown field {name} in {inside} ({count}x), {fate}"), place(*offset))
             });
         }

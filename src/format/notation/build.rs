@@ -11,7 +11,7 @@ use super::fields::{
 use super::syntax::{Entry, EntryValue, Name, NodeItem, Part, Reader, Slot, Subgraph, Target};
 use super::{Complaint, DEFAULT_LAYOUT, UNCONNECTED_LAYOUT, codes, names, origin, scan};
 use crate::graph::{
-    AttrValue, Attrs, Builder, Extra, GraphId, GraphInfo, ModelInfo, Node, NodeDetail, NodeId, Port, Ports,
+    AttrValue, Attrs, Builder, GraphId, GraphInfo, ModelInfo, Node, NodeDetail, NodeId, Port, Ports,
     Snapshot, Sym, TensorDesc,
 };
 
@@ -70,14 +70,7 @@ impl Build<'_> {
     fn graph(&mut self, name: Arc<str>, body: Range<usize>, owner: Option<NodeId>) -> GraphId {
         let is_root = self.graphs == 0;
         let block = self.reader.block(body);
-        let mut info = GraphInfo {
-            name,
-            parent: None,
-            attrs: Attrs::default(),
-            inputs: Arc::from([]),
-            outputs: Arc::from([]),
-            extra: Extra::default(),
-        };
+        let mut info = GraphInfo::named(name);
         self.graph_entries(&mut info, block.graph, is_root);
         self.model_entries(block.model, is_root);
         let graph = self.builder.graph(info);
@@ -146,14 +139,9 @@ impl Build<'_> {
         }
         item.entries = ports;
         let node = Node {
-            name: item.name.text.clone(),
-            ty: item.kind,
-            graph,
             attrs: Attrs::from_entries(attrs),
-            inputs: Ports::default(),
-            outputs: Ports::default(),
-            subgraphs: Arc::from([]),
             detail: has_detail.then(|| Arc::new(detail)),
+            ..Node::new(item.name.text.clone(), item.kind, graph)
         };
         let id = self.builder.node(node, self.next_topo);
         self.next_topo = self.next_topo.saturating_add(1);

@@ -55,17 +55,17 @@ const UNCONNECTED_LAYOUT: &str = "FORMAT_RESERVED";
 /// The stable codes of complaints about notation.
 mod codes {
     pub const SYNTAX: &str = "format::syntax";
-    pub const BRACKET: &str = "format::unbalanced_bracket";
-    pub const STRING: &str = "format::unclosed_string";
-    pub const DEPTH: &str = "format::too_deep";
-    pub const VALUE: &str = "format::bad_value";
-    pub const DTYPE: &str = "format::unknown_dtype";
-    pub const FIELD: &str = "format::unknown_field";
-    pub const ENTRY: &str = "format::misplaced_entry";
-    pub const PORT: &str = "format::no_such_port";
-    pub const NODE: &str = "format::unknown_node";
+    pub const BRACKET: &str = "format::unbalanced-bracket";
+    pub const STRING: &str = "format::unclosed-string";
+    pub const DEPTH: &str = "format::too-deep";
+    pub const VALUE: &str = "format::bad-value";
+    pub const DTYPE: &str = "format::unknown-dtype";
+    pub const FIELD: &str = "format::unknown-field";
+    pub const ENTRY: &str = "format::misplaced-entry";
+    pub const PORT: &str = "format::no-such-port";
+    pub const NODE: &str = "format::unknown-node";
     pub const DUPLICATE: &str = "format::duplicate";
-    pub const MANY: &str = "format::too_many_errors";
+    pub const MANY: &str = "format::too-many-errors";
 }
 
 /// Reads a `.graph` file. A complaint never hides the items around it; no snapshot only if the text nests too deep.

@@ -162,16 +162,16 @@ f: Relu(e, b:0
 g: Relu(f, d) -> float16
 h: Relu(g:1)";
     let want = [
-        "unknown_node `aa`: this graph has no node `aa` / did you mean `a`?",
-        "unknown_node `zzzzzz`: this graph has no node `zzzzzz`",
-        "unknown_dtype `flaot32`: unknown data type `flaot32` / did you mean `float32`?",
-        "no_such_port `in4: float32`: `d` has no input 4: its last is 0",
-        "unknown_field `out0.@sise = 3`: unknown field `@sise` / did you mean `@size`?",
-        "bad_value `tru`: `tru` is not a value / did you mean `true`?",
+        "unknown-node `aa`: this graph has no node `aa` / did you mean `a`?",
+        "unknown-node `zzzzzz`: this graph has no node `zzzzzz`",
+        "unknown-dtype `flaot32`: unknown data type `flaot32` / did you mean `float32`?",
+        "no-such-port `in4: float32`: `d` has no input 4: its last is 0",
+        "unknown-field `out0.@sise = 3`: unknown field `@sise` / did you mean `@size`?",
+        "bad-value `tru`: `tru` is not a value / did you mean `true`?",
         "duplicate `b`: a second node is called `b` / names are unique inside one graph; the other is of type `Relu`",
         "syntax `Relu`: expected `:`, found `Relu`",
-        "unbalanced_bracket `(`: `(` is never closed",
-        "no_such_port `g:1`: `g` has no output 1: its last is 0 / outputs are listed behind `->` and numbered from 0",
+        "unbalanced-bracket `(`: `(` is never closed",
+        "no-such-port `g:1`: `g` has no output 1: its last is 0 / outputs are listed behind `->` and numbered from 0",
     ];
     assert_eq!(complaints(text), want);
     // What could be read is there.
@@ -194,7 +194,7 @@ fn a_file_must_be_right() {
     let error = load(b"a: Relu(b)\nc: Relu(d)").unwrap_err();
     assert_eq!(
         (error.code, error.help.as_deref()),
-        ("format::unknown_node", Some("complaints that follow this one: 1"))
+        ("format::unknown-node", Some("complaints that follow this one: 1"))
     );
     assert_eq!(load(b"a: \xff").unwrap_err().place, crate::format::Place::Byte(3));
 }
@@ -204,7 +204,7 @@ fn deep_nesting_and_endless_indexes_are_refused() {
     let deep = format!("graph {{ a = {}{} }}", "[".repeat(100_000), "]".repeat(100_000));
     let (graph, errors) = parse(&deep);
     assert!(graph.is_none());
-    assert_eq!(errors[0].code, "format::too_deep");
+    assert_eq!(errors[0].code, "format::too-deep");
     assert_eq!(complaints("a: X; b: Y(a:4000000000)").len(), 1);
     assert_eq!(complaints("a: X; b: Y(a:40000000000000)").len(), 1);
 }

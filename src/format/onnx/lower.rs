@@ -14,8 +14,8 @@ use super::tensor::{tensor, tensor_desc, value_desc};
 use super::{Built, Origin, attributes};
 use crate::format::{FormatError, FormatWarning, OnnxMapping, Place};
 use crate::graph::{
-    AttrValue, Attrs, Builder, Extra, GraphId, GraphInfo, ModelInfo, Node, NodeId, Output, Port, Snapshot,
-    Sym, TensorDesc,
+    AttrValue, Attrs, Builder, GraphId, GraphInfo, ModelInfo, Node, NodeId, Output, Port, Snapshot, Sym,
+    TensorDesc,
 };
 
 /// Nodes of all function bodies together: calls multiply, and a small file can ask for any number.
@@ -36,7 +36,7 @@ pub(super) fn lower(
 ) -> Result<Lowered, FormatError> {
     let Some(graph) = model.graph else {
         let message = "the model has no graph (field 7)";
-        return Err(FormatError::new("format::no_graph", message));
+        return Err(FormatError::new("format::no-graph", message));
     };
     let functions = model.functions.into_iter().map(|f| ((f.domain, f.name), Body::new(f))).collect();
     let mut lower = Lower {
@@ -133,14 +133,7 @@ impl<'m, 'a> Lower<'m, 'a> {
         owner: Option<Owner<'_, 'a>>,
     ) -> Result<GraphId, FormatError> {
         let name = unique(&mut self.graph_names, name);
-        let id = self.builder.graph(GraphInfo {
-            name: name.as_str().into(),
-            parent: None,
-            attrs: Attrs::default(),
-            inputs: Arc::from([]),
-            outputs: Arc::from([]),
-            extra: Extra::default(),
-        });
+        let id = self.builder.graph(GraphInfo::named(name.as_str()));
         if let Some(owner) = &owner {
             self.builder.own(owner.node, id);
         }
@@ -246,7 +239,7 @@ impl<'m, 'a> Lower<'m, 'a> {
         }
         if self.inlined > MOST_INLINED {
             let message = format!("function calls expand to more than {MOST_INLINED} nodes");
-            return Err(FormatError::at_byte("format::too_large", message, node.offset));
+            return Err(FormatError::at_byte("format::too-large", message, node.offset));
         }
         let name = if node.name.is_empty() { format!("{}_{number}", node.op) } else { node.name.to_owned() };
         let (ty, attrs, constant) = self.kind(node);
@@ -360,7 +353,7 @@ impl<'m, 'a> Lower<'m, 'a> {
     ) -> Result<(), FormatError> {
         if self.calls.len() >= MOST_CALLS_DEEP {
             let message = format!("function calls nest more than {MOST_CALLS_DEEP} deep, or go round");
-            return Err(FormatError::at_byte("format::too_deep", message, node.offset));
+            return Err(FormatError::at_byte("format::too-deep", message, node.offset));
         }
         let outer = self.calls.last().map(Vec::as_slice);
         let given = node.attributes.iter().filter_map(|a| Some((a.name, resolve(a, outer)?.clone())));
@@ -412,23 +405,19 @@ impl<'m, 'a> Lower<'m, 'a> {
     fn add(&mut self, graph: GraphId, draft: Draft) -> NodeId {
         let ports = draft.outputs.into_iter().map(|desc| Port { name: Sym::default(), desc });
         let node = Node {
-            name: draft.name.into(),
-            ty: draft.ty,
-            graph,
             attrs: Attrs::from_entries(draft.attrs),
-            inputs: Default::default(),
             outputs: ports.collect(),
-            subgraphs: Arc::from([]),
-            detail: None,
+            ..Node::new(draft.name, draft.ty, graph)
         };
         self.builder.node(node, 0)
     }
 
     fn warnings(&self) -> Vec<FormatWarning> {
         let warn = |(op, (count, offset)): (&String, &(usize, usize))| FormatWarning {
-            code: "format::unmapped_operator",
+            code: "format::unmapped-operator",
             message: format!(
-                "`{op}` ({count} nodes) has no GE operator; taken for one that reads its inputs and writes new outputs"
+                "`{op}` ({}) has no GE operator; taken for one that reads its inputs and writes new outputs",
+                super::nodes(*count)
             ),
             place: Place::Byte(*offset),
         };
@@ -486,7 +475,7 @@ fn unconnected() -> Arc<TensorDesc> {
 
 fn unknown_tensor(name: &str, user: &str, offset: usize) -> FormatError {
     let message = format!("{user} uses tensor `{name}`, which nothing produces");
-    FormatError::at_byte("format::unknown_tensor", message, offset)
+    FormatError::at_byte("format::unknown-tensor", message, offset)
         .with_help("an input, an initializer or a node of this graph or of one around it must have that name")
 }
 

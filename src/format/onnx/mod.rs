@@ -28,6 +28,11 @@ use crate::graph::{GraphId, NodeId, Snapshot};
 /// The rule function that says which type an operator has here, `(domain, op, opset, inputs)`.
 pub const TYPE_FUNCTION: &str = "onnx_op_type";
 
+/// So many nodes, in a message.
+fn nodes(count: usize) -> String {
+    if count == 1 { "1 node".to_owned() } else { format!("{count} nodes") }
+}
+
 /// Reads a binary ONNX model. Operators that `ctx.onnx` does not map keep their type, get the attribute
 /// `_onnx_unmapped` and bring one warning per type.
 ///

@@ -227,7 +227,7 @@ fn an_input_that_becomes_an_output_is_copied() {
 fn what_onnx_cannot_say_is_an_error() {
     let message = |loaded: &Loaded, edit: Edit| {
         let error = save(loaded, &edit.finish(&loaded.snapshot)).unwrap_err();
-        assert_eq!(error.code, "format::not_expressible");
+        assert_eq!(error.code, "format::not-expressible");
         error.message
     };
     let loaded = model("nested_if");
@@ -247,7 +247,7 @@ fn what_onnx_cannot_say_is_an_error() {
     assert_eq!(message(&loaded, edit), "`call` calls a function, and other calls share its body");
 
     let other = Loaded { origin: None, ..loaded.clone() };
-    assert_eq!(save(&other, &loaded.snapshot).unwrap_err().code, "format::not_expressible");
+    assert_eq!(save(&other, &loaded.snapshot).unwrap_err().code, "format::not-expressible");
 }
 
 /// `Relu(x) -> y` with more bytes in the graph message.
@@ -289,7 +289,7 @@ fn attributes_that_a_pass_set_are_left_out_and_told() {
     edit.update_node(node, |n| n.attrs = n.attrs.with(Sym::new("note"), crate::graph::AttrValue::Int(1)));
     let (written, warnings) = super::save(&loaded, &edit.finish(&loaded.snapshot)).unwrap();
     assert_eq!(written, bytes("nested_if"));
-    assert_eq!(warnings[0].message, "attributes and descriptions changed on 1 nodes have no place in ONNX");
+    assert_eq!(warnings[0].message, "attributes and descriptions changed on 1 node have no place in ONNX");
     assert!(super::save(&loaded, &loaded.snapshot).unwrap().1.is_empty());
 }
 
@@ -324,8 +324,8 @@ fn function_calls_that_go_round_or_multiply_end() {
         }
         w.finish()
     };
-    assert_eq!(read(&functions(3, true)).unwrap_err().code, "format::too_deep");
-    assert_eq!(read(&functions(30, false)).unwrap_err().code, "format::too_large");
+    assert_eq!(read(&functions(3, true)).unwrap_err().code, "format::too-deep");
+    assert_eq!(read(&functions(30, false)).unwrap_err().code, "format::too-large");
     assert_eq!(read(&functions(3, false)).unwrap().snapshot.graph_count(), 1 + 1 + 2 + 4);
 }
 

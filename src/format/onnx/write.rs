@@ -32,7 +32,7 @@ pub fn save(origin: &Loaded, now: &Snapshot) -> Result<(Vec<u8>, Vec<FormatWarni
     let origin = origin.origin.as_deref().and_then(|o| o.downcast_ref::<Origin>());
     let Some(origin) = origin else {
         let message = "only a graph that was read from an ONNX model can be written as one";
-        return Err(FormatError::new("format::not_expressible", message));
+        return Err(FormatError::new("format::not-expressible", message));
     };
     Ok((encode(origin, now)?, notes_left_out(&origin.snapshot, now)))
 }
@@ -46,8 +46,9 @@ fn notes_left_out(before: &State, now: &State) -> Vec<FormatWarning> {
         })
     };
     let count = before.nodes_by_id().filter(|(id, old)| has_notes(*id, old)).count();
-    let message = format!("attributes and descriptions changed on {count} nodes have no place in ONNX");
-    let warning = FormatWarning { code: "format::left_out", message, place: Place::None };
+    let nodes = super::nodes(count);
+    let message = format!("attributes and descriptions changed on {nodes} have no place in ONNX");
+    let warning = FormatWarning { code: "format::left-out", message, place: Place::None };
     (count > 0).then_some(warning).into_iter().collect()
 }
 
@@ -105,7 +106,7 @@ fn rewrite<'a>(
 }
 
 fn not_expressible(message: String) -> FormatError {
-    FormatError::new("format::not_expressible", message)
+    FormatError::new("format::not-expressible", message)
         .with_help("write the graph as a GE text dump instead")
 }
 

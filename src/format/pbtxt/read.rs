@@ -49,7 +49,7 @@ pub(super) fn read(data: &[u8]) -> Read<Graph<'_>> {
             _ => skip(&mut scan, field)?,
         }
     }
-    root.ok_or_else(|| FormatError::new("format::no_graph", "the file holds no graph"))
+    root.ok_or_else(|| FormatError::new("format::no-graph", "the file holds no graph"))
 }
 
 /// Reads the messages of one field: `each` gets the closing byte and where the message starts.

@@ -8,27 +8,11 @@ fn ports(count: usize) -> Ports {
 }
 
 fn node(name: &str, ty: &str, graph: GraphId, inputs: usize, outputs: usize) -> Node {
-    Node {
-        name: name.into(),
-        ty: Sym::new(ty),
-        graph,
-        attrs: Attrs::default(),
-        inputs: ports(inputs),
-        outputs: ports(outputs),
-        subgraphs: Arc::from([]),
-        detail: None,
-    }
+    Node { inputs: ports(inputs), outputs: ports(outputs), ..Node::new(name, Sym::new(ty), graph) }
 }
 
 fn info(name: &str) -> GraphInfo {
-    GraphInfo {
-        name: name.into(),
-        parent: None,
-        attrs: Attrs::default(),
-        inputs: Arc::from([]),
-        outputs: Arc::from([]),
-        extra: Default::default(),
-    }
+    GraphInfo::named(name)
 }
 
 const A: NodeId = NodeId(0);

@@ -420,7 +420,8 @@ impl Cx<'_> {
                     }
                 }
                 ExpectKind::Warn { code, .. } if !self.scope.lint_codes.contains(&code.text) => {
-                    const TELLERS: [Kind; 4] = [Kind::Pass, Kind::Chain, Kind::Checker, Kind::Action];
+                    const TELLERS: [Kind; 6] =
+                        [Kind::Pass, Kind::Chain, Kind::Checker, Kind::Action, Kind::Pipeline, Kind::Lint];
                     if let Some(kind) = TELLERS.into_iter().find(|kind| self.scope.has(*kind, code.text)) {
                         self.see(code.span, || Meaning::Entry(kind, code.text));
                         continue;

@@ -1,4 +1,5 @@
-//! Nodes that are alike: values that rest on what is written at one node are found once for each kind of node.
+//! Nodes that are alike: values that rest on what is written at one node are found once for each kind of node, and code that
+//! rests on it in part is fitted to the kind ([`super::residual`]).
 //!
 //! Promise: two nodes are of one kind only if no expression that [`super::own`] shares can tell them apart, so that a
 //! shared value is the one that the expression would have. Kinds are exact: nodes are compared, not their hashes. What is
@@ -6,13 +7,15 @@
 
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::code::Code;
+use super::code::{Code, Op};
 use super::own::Traits;
+use super::residual::{Residual, Spot};
 use super::{Machine, Value};
 use crate::graph::{AttrValue, Attrs, GraphId, Input, Node, NodeId, Output, Port, Sym};
 use crate::lang::hir::{ExprId, Local};
@@ -28,6 +31,12 @@ const MOST_SURROUNDINGS: usize = 1 << 8;
 
 /// Nodes in graphs that lie deeper in others are of no kind.
 const DEEPEST: u32 = 64;
+
+/// An expression is fitted to a kind when it has been asked more often than that.
+const PATIENCE: u8 = 3;
+
+/// No more expressions are fitted than so many.
+const MOST_FITTED: u32 = 1 << 14;
 
 /// The number of a kind, from 1.
 type Kind = u32;
@@ -51,21 +60,36 @@ pub(super) struct Alike {
     /// Kinds of graphs: the kind of the node around, or none, and the attributes that matter.
     surroundings: Vec<(Kind, Vec<(Sym, AttrValue)>)>,
     graphs: FxHashMap<GraphId, Option<u32>>,
-    values: FxHashMap<u64, Kept>,
+    /// By place: expression, kind and port.
+    shared: FxHashMap<u64, Shared>,
+    /// How many expressions have been fitted.
+    fitted: u32,
+}
+
+/// What is known of an expression at the nodes of a kind.
+#[derive(Clone)]
+pub(super) enum Shared {
+    Value(Kept),
+    Residual(Rc<Residual>),
+    /// There is little to know.
+    AsWritten,
+    /// It has been asked so many times.
+    Asked(u8),
 }
 
 /// A value as seen from the node that it rests on.
-enum Kept {
+#[derive(Clone)]
+pub(super) enum Kept {
     Value(Value),
     Node,
     Input(u32),
     Output(u32),
-    List(Box<[Kept]>),
+    List(Rc<[Kept]>),
 }
 
 impl Kept {
     /// `None`: the value belongs to this node alone.
-    fn new(value: &Value, node: NodeId) -> Option<Kept> {
+    pub fn new(value: &Value, node: NodeId) -> Option<Kept> {
         Some(match value {
             Value::Node(n) => (*n == node).then_some(Kept::Node)?,
             Value::Input(i) => (i.node == node).then_some(Kept::Input(i.index))?,
@@ -78,7 +102,21 @@ impl Kept {
         })
     }
 
-    fn at(&self, node: NodeId) -> Value {
+    /// Whether a value is the same seen from anywhere.
+    pub fn is_free(value: &Value) -> bool {
+        match value {
+            Value::Node(_)
+            | Value::Input(_)
+            | Value::Output(_)
+            | Value::Inputs { .. }
+            | Value::Outputs { .. } => false,
+            Value::Graph(_) | Value::Symbols(_) | Value::Group(_) => false,
+            Value::List(_) => value.elements().all(|element| Kept::is_free(&element)),
+            _ => true,
+        }
+    }
+
+    pub fn at(&self, node: NodeId) -> Value {
         match self {
             Kept::Value(value) => value.clone(),
             Kept::Node => Value::Node(node),
@@ -100,7 +138,8 @@ impl Alike {
             large: FxHashMap::default(),
             surroundings: Vec::new(),
             graphs: FxHashMap::default(),
-            values: FxHashMap::default(),
+            shared: FxHashMap::default(),
+            fitted: 0,
         }
     }
 
@@ -284,12 +323,32 @@ impl Machine<'_> {
         base: usize,
     ) -> Value {
         let Some(place) = self.alike_place(local, cell, base) else { return self.expr(code, body, base) };
-        if let Some(kept) = self.alike.as_ref().and_then(|alike| alike.values.get(&place.key)) {
-            return kept.at(place.node);
+        match self.look_up(code, body, place, (local, base)) {
+            Some(Shared::Value(kept)) => kept.at(place.node),
+            Some(Shared::Residual(residual)) => self.expr(&residual.code, residual.root, base),
+            Some(_) => self.expr(code, body, base),
+            None => {
+                let value = self.expr(code, body, base);
+                self.keep_alike(place, &value);
+                value
+            }
         }
-        let value = self.expr(code, body, base);
-        self.keep_alike(place, &value);
-        value
+    }
+
+    /// The value of a function, if it is sooner found by the kind of the node than remembered.
+    #[inline]
+    pub(super) fn alike_call(&mut self, code: &Code, id: ExprId, frame: usize) -> Option<Value> {
+        let Op::Alike { local, cell, .. } = code.ops[id as usize] else { return None };
+        let place = self.alike_place(local, cell, frame)?;
+        match self.alike.as_ref()?.shared.get(&place.key)? {
+            Shared::Value(kept) => Some(kept.at(place.node)),
+            Shared::Residual(residual) if residual.is_small() => {
+                let residual = Rc::clone(residual);
+                self.grow(frame + code.locals as usize);
+                Some(self.expr(&residual.code, residual.root, frame))
+            }
+            _ => None,
+        }
     }
 
     /// Whether a shared condition holds.
@@ -303,12 +362,86 @@ impl Machine<'_> {
         let Some(place) = self.alike_place(local, cell, base) else {
             return self.condition(code, body, base);
         };
-        if let Some(kept) = self.alike.as_ref().and_then(|alike| alike.values.get(&place.key)) {
-            return matches!(kept, Kept::Value(Value::Bool(true)));
+        match self.look_up(code, body, place, (local, base)) {
+            Some(Shared::Value(kept)) => matches!(kept, Kept::Value(Value::Bool(true))),
+            Some(Shared::Residual(residual)) => self.condition(&residual.code, residual.root, base),
+            Some(_) => self.condition(code, body, base),
+            None => {
+                let holds = self.condition(code, body, base);
+                self.keep_alike(place, &Value::Bool(holds));
+                holds
+            }
         }
-        let holds = self.condition(code, body, base);
-        self.keep_alike(place, &Value::Bool(holds));
-        holds
+    }
+    /// What is known of an expression at nodes of a kind. `None`: nothing yet, and it is a value of theirs.
+    #[inline]
+    fn look_up(&mut self, code: &Code, body: ExprId, place: Place, at: (Local, usize)) -> Option<Shared> {
+        match self.alike.as_ref()?.shared.get(&place.key) {
+            Some(Shared::Asked(_)) | None => self.ask(code, body, place, at),
+            Some(shared) => Some(shared.clone()),
+        }
+    }
+
+    /// An expression of which only parts are the node's own is fitted to a kind when it has been asked some times.
+    #[cold]
+    #[inline(never)]
+    fn ask(&mut self, code: &Code, body: ExprId, place: Place, at: (Local, usize)) -> Option<Shared> {
+        if code.is_own_of(body, at.0) {
+            return None;
+        }
+        let alike = self.alike.as_deref_mut()?;
+        let may_fit = alike.fitted < MOST_FITTED;
+        if let Shared::Asked(times) = alike.shared.entry(place.key).or_insert(Shared::Asked(0)) {
+            *times = times.saturating_add(1);
+            if *times > PATIENCE && may_fit {
+                self.fit(code, body, place, at);
+            }
+        }
+        self.alike.as_ref()?.shared.get(&place.key).cloned()
+    }
+
+    fn fit(&mut self, code: &Code, body: ExprId, place: Place, (local, base): (Local, usize)) {
+        let shared = self.residual(code, body, Spot { local, node: place.node, base });
+        if let Some(alike) = self.alike.as_deref_mut() {
+            alike.fitted += 1;
+            alike.shared.insert(place.key, shared);
+        }
+    }
+
+    /// What is left of an expression of a function or a walk whose frame begins with `frame`, at the kind of the place that
+    /// it is fitted to. `None`: it is not fitted to any.
+    pub(super) fn fitted(&mut self, code: &Code, id: ExprId, frame: &[Value]) -> Option<Shared> {
+        let Op::Alike { local, cell, body } = code.ops[id as usize] else { return None };
+        let base = self.enter(frame, code.locals);
+        let place = self.alike_place(local, cell, base);
+        if let Some(place) = place {
+            let known = self.alike.as_ref().and_then(|alike| alike.shared.get(&place.key));
+            if matches!(known, None | Some(Shared::Asked(_))) {
+                if code.is_own_of(body, local) {
+                    let value = self.expr(code, body, base);
+                    self.keep_alike(place, &value);
+                } else {
+                    self.fit(code, body, place, (local, base));
+                }
+            }
+        }
+        self.leave(base);
+        self.alike.as_ref()?.shared.get(&place?.key).cloned()
+    }
+
+    /// Whether a condition of a walk holds at a place and all that are like it, or at none of them.
+    pub(super) fn decided(&mut self, code: &Code, condition: ExprId, place: &Value) -> Option<bool> {
+        let frame = std::slice::from_ref(place);
+        if code.is_own_of(condition, 0) {
+            let base = self.enter(frame, code.locals);
+            let holds = self.condition(code, condition, base);
+            self.leave(base);
+            return Some(holds);
+        }
+        match self.fitted(code, condition, frame)? {
+            Shared::Value(Kept::Value(value)) => Some(value.is_true()),
+            _ => None,
+        }
     }
 
     /// `None`: nothing is shared there, or somebody records what is read.
@@ -343,7 +476,7 @@ impl Machine<'_> {
             && let Some(kept) = Kept::new(value, place.node)
             && let Some(alike) = &mut self.alike
         {
-            alike.values.insert(place.key, kept);
+            alike.shared.insert(place.key, Shared::Value(kept));
         }
     }
 }

@@ -169,16 +169,8 @@ pub(super) enum Op {
         second: ExprId,
     },
     Counter(Sym),
-    /// The number of the first condition that holds, or how many there are (only in simplified code, as the two below).
-    Which {
-        conditions: Span,
-    },
-    /// The value whose number `which` is.
-    Choose {
-        which: ExprId,
-        values: Span,
-    },
-    /// `body`, which rests on what is written at the node of `local` alone. `cell`: its number in the program.
+    /// `body`, all or part of which rests on what is written at the node of `local` alone (only in simplified code). `cell`:
+    /// its number in the program.
     Alike {
         local: Local,
         cell: u32,
@@ -210,6 +202,8 @@ pub(super) struct Code {
     pub locals: u32,
     /// The first of them: those of the body as it was written.
     pub declared: u32,
+    /// Of expressions that ask only what is written at the nodes that locals hold: these locals.
+    pub own: Vec<Option<Box<[Local]>>>,
     args: Vec<ExprId>,
     keys: Vec<Sym>,
     sets: Vec<Arc<ConstSet>>,
@@ -230,6 +224,21 @@ impl Code {
 
     pub fn shared_set(&self, index: u32) -> &Arc<ConstSet> {
         &self.sets[index as usize]
+    }
+
+    /// Whether `id` asks only what is written at the node that `local` holds.
+    pub fn is_own_of(&self, id: ExprId, local: Local) -> bool {
+        self.own(id).is_some_and(|own| own.iter().all(|&other| other == local))
+    }
+
+    /// No code, for the same frame.
+    pub fn beside(&self) -> Code {
+        Code { entry: self.entry, locals: self.locals, declared: self.declared, ..Code::default() }
+    }
+
+    /// The locals that `id` rests on, if it asks only what is written at the nodes that these hold.
+    pub fn own(&self, id: ExprId) -> Option<&[Local]> {
+        self.own.get(id as usize)?.as_deref()
     }
 
     pub fn add_op(&mut self, op: Op) -> ExprId {

@@ -37,10 +37,6 @@ impl<'a> Machine<'a> {
                 }
             }
             &Op::Alike { local, cell, body } => self.alike(code, (local, cell), body, base),
-            &Op::Choose { which, values } => {
-                let chosen = self.chosen(code, which, values, base);
-                self.expr(code, chosen, base)
-            }
             &Op::Coalesce(a, b) => match self.expr(code, a, base) {
                 Value::None => self.expr(code, b, base),
                 value => value,
@@ -162,11 +158,6 @@ impl<'a> Machine<'a> {
                 *counter += 1;
                 Value::Int(*counter - 1)
             }
-            Op::Which { conditions } => {
-                let conditions = code.args(*conditions);
-                let first = conditions.iter().position(|&id| self.condition(code, id, base));
-                Value::Int(first.unwrap_or(conditions.len()) as i64)
-            }
             // All others are in `expr`.
             _ => Value::None,
         }
@@ -185,13 +176,6 @@ impl<'a> Machine<'a> {
         let subject = Subject::of(&self.expr(code, of, base));
         self.see_everything();
         subject.and_then(|subject| self.notes.get(&(note, subject)).cloned()).unwrap_or_default()
-    }
-
-    /// Which of `values` it is; the last stands for the rest.
-    fn chosen(&mut self, code: &Code, which: ExprId, values: Span, base: usize) -> ExprId {
-        let values = code.args(values);
-        let which = self.expr(code, which, base).as_int().and_then(|at| usize::try_from(at).ok());
-        which.and_then(|at| values.get(at)).or(values.last()).copied().unwrap_or(NONE)
     }
 
     /// The value of the first case that holds, or the other; [`NONE`] if there is none.
@@ -246,10 +230,6 @@ impl<'a> Machine<'a> {
                 self.bind(code, args, lift, base + at as usize, base) && self.condition(code, body, base)
             }
             Op::Alike { local, cell, body } => self.alike_condition(code, (local, cell), body, base),
-            Op::Choose { which, values } => {
-                let chosen = self.chosen(code, which, values, base);
-                self.condition(code, chosen, base)
-            }
             Op::First { cases, otherwise } => match self.case(code, id, cases, otherwise, base) {
                 NONE => false,
                 taken => self.condition(code, taken, base),
@@ -333,6 +313,11 @@ impl<'a> Machine<'a> {
         if (lift != 0 && (0..).zip(&self.stack[frame..]).any(lifted)) || !self.descend() {
             self.leave(frame);
             return Value::None;
+        }
+        if let Some(result) = self.alike_call(self.code(linked), value, frame) {
+            self.calls -= 1;
+            self.leave(frame);
+            return result;
         }
         let tried = linked.memo && self.worth[callee.0 as usize].is_tried();
         let key = if tried { Key::new(callee.0, 0, &self.stack[frame..]) } else { None };

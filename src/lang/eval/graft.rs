@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Value;
 use super::code::{Code, NONE, Op, Span};
 use crate::lang::hir::{ExprId, Local};
 
@@ -42,12 +43,9 @@ impl Code {
             &(Op::If { condition: x, then: y, otherwise: z }
             | Op::WouldConflict { graph: x, first: y, second: z }) => all(&[x, y, z]),
             &Op::Alike { body, .. } => all(&[body]),
-            &(Op::Call { args, .. } | Op::List(args) | Op::Which { conditions: args }) => {
-                all(self.args(args))
-            }
+            &(Op::Call { args, .. } | Op::List(args)) => all(self.args(args)),
             &(Op::Inline { args, body: x, .. }
             | Op::Match { value: x, arms: args }
-            | Op::Choose { which: x, values: args }
             | Op::First { cases: args, otherwise: x }) => {
                 all(&[x]);
                 all(self.args(args));
@@ -57,30 +55,46 @@ impl Code {
 }
 
 /// Takes expressions over from other code.
-pub(super) struct Graft<'a> {
-    pub from: &'a Code,
-    /// What stands for the first locals: constants, or locals of the code that they go to.
-    pub params: &'a [Op],
-    /// Where the other locals go.
-    pub locals: Local,
-    pub to: &'a mut Code,
-    /// Is told of each expression that has been taken over, after those that it is made of.
-    pub done: &'a mut dyn FnMut(&mut Code, ExprId),
-}
+pub(super) trait Graft<'c> {
+    fn from(&self) -> &'c Code;
 
-impl Graft<'_> {
+    fn to(&mut self) -> &mut Code;
+
+    /// What stands for a local there.
+    fn local(&self, local: Local) -> Op;
+
+    /// Where the locals from `local` on go that an expression binds.
+    fn bound(&self, local: Local) -> Local;
+
+    /// Is told of each expression that has been taken over, after those that it is made of.
+    fn done(&mut self, id: ExprId);
+
     /// Takes over `id` and all that it is made of, and gives its number there.
-    pub fn expr(&mut self, id: ExprId) -> ExprId {
+    fn expr(&mut self, id: ExprId) -> ExprId {
+        self.copy(id)
+    }
+
+    /// What `id` is there, if it is a constant.
+    fn constant(&mut self, id: ExprId) -> Option<&Value> {
+        match self.to().ops.get(id as usize) {
+            Some(Op::Const(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn truth(&mut self, id: ExprId) -> Option<bool> {
+        self.constant(id).map(Value::is_true)
+    }
+
+    /// Takes over `id`, and of what it is made of that which may matter.
+    fn copy(&mut self, id: ExprId) -> ExprId {
         if id == NONE {
             return NONE;
         }
-        let from = self.from;
+        let from = self.from();
         let op = match &from.ops[id as usize] {
             Op::Const(value) => Op::Const(value.clone()),
-            &Op::Local(local) => match self.params.get(local as usize) {
-                Some(param) => param.clone(),
-                None => Op::Local(self.local(local)),
-            },
+            &Op::Local(local) => self.local(local),
             &Op::Fact { fact, base, a, b } => {
                 Op::Fact { fact, base: self.expr(base), a: self.expr(a), b: self.expr(b) }
             }
@@ -90,7 +104,7 @@ impl Graft<'_> {
             &Op::Note { base, note } => Op::Note { base: self.expr(base), note },
             &Op::Call { callee, args, lift } => Op::Call { callee, args: self.args(args), lift },
             &Op::Inline { args, lift, at, body } => {
-                Op::Inline { args: self.args(args), lift, at: self.local(at), body: self.expr(body) }
+                Op::Inline { args: self.args(args), lift, at: self.bound(at), body: self.expr(body) }
             }
             &Op::Walk { walk, mode, from } => Op::Walk { walk, mode, from: self.expr(from) },
             &Op::Table { table, key } => Op::Table { table, key: self.expr(key) },
@@ -99,9 +113,22 @@ impl Graft<'_> {
             }
             &Op::Not(x) => Op::Not(self.expr(x)),
             &Op::Negate(x) => Op::Negate(self.expr(x)),
-            &Op::And(a, b) => Op::And(self.expr(a), self.expr(b)),
-            &Op::Or(a, b) => Op::Or(self.expr(a), self.expr(b)),
-            &Op::Coalesce(a, b) => Op::Coalesce(self.expr(a), self.expr(b)),
+            &(Op::And(a, b) | Op::Or(a, b)) => {
+                let is_and = matches!(from.ops[id as usize], Op::And(..));
+                let a = self.expr(a);
+                match self.truth(a) {
+                    Some(holds) if holds != is_and => Op::Const(Value::Bool(holds)),
+                    _ if is_and => Op::And(a, self.expr(b)),
+                    _ => Op::Or(a, self.expr(b)),
+                }
+            }
+            &Op::Coalesce(a, b) => {
+                let a = self.expr(a);
+                if self.constant(a).is_some_and(|value| !value.is_none()) {
+                    return a;
+                }
+                Op::Coalesce(a, self.expr(b))
+            }
             &Op::Compare { op, left, right } => {
                 Op::Compare { op, left: self.expr(left), right: self.expr(right) }
             }
@@ -115,35 +142,36 @@ impl Graft<'_> {
             }
             &Op::InSet { value, set, negated } => Op::InSet { value: self.expr(value), set, negated },
             &Op::InConsts { value, set, negated } => {
-                let set = self.to.add_set(Arc::clone(from.shared_set(set)));
+                let set = self.to().add_set(Arc::clone(from.shared_set(set)));
                 Op::InConsts { value: self.expr(value), set, negated }
             }
             &Op::IsNone { value, negated } => Op::IsNone { value: self.expr(value), negated },
-            &Op::If { condition, then, otherwise } => Op::If {
-                condition: self.expr(condition),
-                then: self.expr(then),
-                otherwise: self.expr(otherwise),
-            },
-            &Op::Match { value, arms } => Op::Match { value: self.expr(value), arms: self.args(arms) },
-            &Op::First { cases, otherwise } => {
-                Op::First { cases: self.args(cases), otherwise: self.expr(otherwise) }
+            &Op::If { condition, then, otherwise } => {
+                let condition = self.expr(condition);
+                match self.truth(condition) {
+                    Some(true) => return self.expr(then),
+                    Some(false) => return self.expr(otherwise),
+                    None => Op::If { condition, then: self.expr(then), otherwise: self.expr(otherwise) },
+                }
             }
+            &Op::Match { value, arms } => Op::Match { value: self.expr(value), arms: self.args(arms) },
+            &Op::First { cases, otherwise } => self.first(cases, otherwise),
             &Op::Let { local, value, body } => {
-                Op::Let { local: self.local(local), value: self.expr(value), body: self.expr(body) }
+                Op::Let { local: self.bound(local), value: self.expr(value), body: self.expr(body) }
             }
             &Op::List(items) => Op::List(self.args(items)),
             &Op::Index { list, index } => Op::Index { list: self.expr(list), index: self.expr(index) },
             &Op::Quantifier { kind, local, list, condition } => Op::Quantifier {
                 kind,
-                local: self.local(local),
+                local: self.bound(local),
                 list: self.expr(list),
                 condition: self.expr(condition),
             },
             &Op::Where { local, list, condition } => {
-                Op::Where { local: self.local(local), list: self.expr(list), condition: self.expr(condition) }
+                Op::Where { local: self.bound(local), list: self.expr(list), condition: self.expr(condition) }
             }
             &Op::Each { kind, local, list, value } => {
-                Op::Each { kind, local: self.local(local), list: self.expr(list), value: self.expr(value) }
+                Op::Each { kind, local: self.bound(local), list: self.expr(list), value: self.expr(value) }
             }
             &Op::Symbols { symbols, graph } => Op::Symbols { symbols, graph: self.expr(graph) },
             &Op::Conflicts { graph, table } => {
@@ -155,30 +183,40 @@ impl Graft<'_> {
                 second: self.expr(second),
             },
             &Op::Counter(name) => Op::Counter(name),
-            &Op::Which { conditions } => Op::Which { conditions: self.args(conditions) },
-            &Op::Choose { which, values } => {
-                Op::Choose { which: self.expr(which), values: self.args(values) }
+            &Op::Alike { local, cell, body } => {
+                Op::Alike { local: self.bound(local), cell, body: self.expr(body) }
             }
-            // What is shared there need not be shared here.
-            &Op::Alike { body, .. } => return self.expr(body),
         };
-        let id = self.to.add_op(op);
-        (self.done)(self.to, id);
+        let id = self.to().add_op(op);
+        self.done(id);
         id
     }
 
-    /// A local that is no parameter.
-    fn local(&self, local: Local) -> Local {
-        local.saturating_sub(self.params.len() as Local) + self.locals
+    /// Without the cases that never come, and those behind one that always does.
+    fn first(&mut self, cases: Span, otherwise: ExprId) -> Op {
+        let (mut left, mut last) = (Vec::new(), otherwise);
+        for case in self.from().args(cases).chunks_exact(2) {
+            let condition = self.expr(case[0]);
+            match self.truth(condition) {
+                Some(false) => {}
+                Some(true) => {
+                    last = case[1];
+                    break;
+                }
+                None => left.extend([condition, self.expr(case[1])]),
+            }
+        }
+        let otherwise = self.expr(last);
+        Op::First { cases: self.to().add_args(left), otherwise }
     }
 
     fn args(&mut self, args: Span) -> Span {
-        let from = self.from;
-        let ids: Vec<ExprId> = from.args(args).iter().map(|&id| self.expr(id)).collect();
-        self.to.add_args(ids)
+        let ids: Vec<ExprId> = self.from().args(args).iter().map(|&id| self.expr(id)).collect();
+        self.to().add_args(ids)
     }
 
     fn keys(&mut self, keys: Span) -> Span {
-        self.to.add_keys(self.from.keys(keys))
+        let keys = self.from().keys(keys);
+        self.to().add_keys(keys)
     }
 }

@@ -33,6 +33,7 @@ mod own;
 mod program;
 mod reach;
 mod render;
+mod residual;
 mod simplify;
 mod stream;
 mod sweep;

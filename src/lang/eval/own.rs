@@ -3,13 +3,15 @@
 //! An expression is of a local's *own* if all that it asks is written at the node that the local holds, or whose anchor it
 //! holds, at the graph of that node, or at a node around that: types, ports, attributes, but not edges, names, notes or marks.
 //! Conditions of operators are nearly all of this kind, and a graph has many nodes and few kinds of them. Here such
-//! expressions are found and set into [`Op::Alike`]; [`super::alike`] finds their values once for each kind of node.
+//! expressions are found and set into [`Op::Alike`]; [`super::alike`] finds their values once for each kind of node. So are
+//! functions, steps and conditions that are made of them in part: of these, [`super::residual`] finds what is left.
+
+use std::cmp::Reverse;
 
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashSet;
 
-use super::Value;
-use super::code::{Code, NONE, Op, Span};
+use super::code::{Code, NONE, Op};
 use super::fact::is_list_fact;
 use super::program::Linked;
 use crate::graph::Sym;
@@ -48,8 +50,10 @@ pub(super) fn share(entries: &mut [Linked]) -> Traits {
         let mut sharer = Sharer { whole: &whole, code, known, keys: &mut keys, cells: &mut cells };
         for id in (0..count).filter(|&id| !inner[id]) {
             sharer.learn(id as ExprId);
-            sharer.share(id as ExprId);
+            sharer.root(id as ExprId);
         }
+        let own = sharer.known.into_iter().map(|known| known.own.then(|| known.free.into()));
+        code.own = own.collect();
     }
     Traits { keys: keys.iter().map(|key| key.index()).collect() }
 }
@@ -231,24 +235,79 @@ impl Sharer<'_> {
         self.known[id as usize] = known;
     }
 
+    /// Shares what a statement, a function or a step asks.
+    fn root(&mut self, id: ExprId) {
+        let free = self.known[id as usize].free.clone();
+        let best = free.into_iter().max_by_key(|&local| (self.worth(id, local), Reverse(local)));
+        self.body(id, best, None);
+    }
+
+    /// Shares an expression in which `local` begins to hold a place. `folded`: the local to whose node the code around is
+    /// fitted.
+    fn body(&mut self, id: ExprId, local: Option<Local>, folded: Option<Local>) {
+        match local {
+            Some(local)
+                if self.known[id as usize].of().is_none()
+                    && !self.is_list(id)
+                    && self.worth(id, local) >= WORTH =>
+            {
+                self.share(id, Some(local));
+                self.set_apart(id, local);
+            }
+            _ => self.share(id, folded),
+        }
+    }
+
     /// Shares `id` if it is one local's own, else what it is made of.
-    fn share(&mut self, id: ExprId) {
+    fn share(&mut self, id: ExprId, folded: Option<Local>) {
         if let Some(local) = self.known[id as usize].of() {
-            if self.is_worth_it(id) {
+            let is_worth_it = self.known[id as usize].cost >= WORTH && !self.is_list(id);
+            if Some(local) != folded && is_worth_it {
                 self.set_apart(id, local);
             }
             return;
         }
         match self.code.ops[id as usize] {
-            Op::And(..) | Op::Or(..) => self.junction(id),
-            Op::First { cases, otherwise } => self.first(id, cases, otherwise),
-            _ => self.children(id).into_iter().for_each(|child| self.share(child)),
+            Op::Quantifier { local, list, condition: inner, .. }
+            | Op::Where { local, list, condition: inner }
+            | Op::Each { local, list, value: inner, .. } => {
+                self.share(list, folded);
+                self.body(inner, Some(local), folded);
+            }
+            _ => self.children(id).into_iter().for_each(|child| self.share(child, folded)),
         }
     }
 
+    /// About what is spared where the kind of the node of `local` is known: what is its own, and calls and walks that may
+    /// come to nothing there.
+    fn worth(&self, id: ExprId, local: Local) -> u32 {
+        let known = &self.known[id as usize];
+        if known.of() == Some(local) {
+            return known.cost;
+        }
+        let is_local = |id: ExprId| matches!(self.code.ops[id as usize], Op::Local(l) if l == local);
+        let mut total = 0u32;
+        match self.code.ops[id as usize] {
+            Op::Call { args, .. } if self.code.args(args).iter().any(|&arg| is_local(arg)) => total += WORTH,
+            Op::Walk { from, .. } if is_local(from) => total += WORTH,
+            _ => {}
+        }
+        // What is said of the elements of a list is fitted to these.
+        let skipped = match self.code.ops[id as usize] {
+            Op::Quantifier { condition: inner, .. }
+            | Op::Where { condition: inner, .. }
+            | Op::Each { value: inner, .. } => inner,
+            _ => NONE,
+        };
+        for child in self.children(id).into_iter().filter(|&child| child != skipped) {
+            total = total.saturating_add(self.worth(child, local));
+        }
+        total
+    }
+
     /// Lists are gone through rather than built, and a fact of what is at hand is as quick as a look at what is known.
-    fn is_worth_it(&self, id: ExprId) -> bool {
-        let fits = !matches!(
+    fn is_list(&self, id: ExprId) -> bool {
+        matches!(
             self.code.ops[id as usize],
             Op::Fact { .. }
                 | Op::List(_)
@@ -256,90 +315,22 @@ impl Sharer<'_> {
                 | Op::Concat(..)
                 | Op::Where { .. }
                 | Op::Each { .. }
-        );
-        fits && self.known[id as usize].cost >= WORTH
+        )
     }
 
     fn set_apart(&mut self, id: ExprId, local: Local) {
         self.collect_keys(id);
-        let body = self.add(self.code.ops[id as usize].clone(), self.known[id as usize].clone());
+        let body = self.code.add_op(self.code.ops[id as usize].clone());
+        self.known.push(self.known[id as usize].clone());
         self.code.ops[id as usize] = Op::Alike { local, cell: *self.cells, body };
         *self.cells += 1;
     }
 
-    fn add(&mut self, op: Op, known: Known) -> ExprId {
-        self.known.push(known);
-        self.code.add_op(op)
-    }
-
-    /// The attributes that `id` asks for itself.
+    /// The attributes that own parts of `id` ask for.
     fn collect_keys(&mut self, id: ExprId) {
-        asked(self.code, &self.code.ops[id as usize], self.keys);
+        if self.known[id as usize].own {
+            asked(self.code, &self.code.ops[id as usize], self.keys);
+        }
         self.children(id).into_iter().for_each(|child| self.collect_keys(child));
-    }
-
-    /// The parts of a chain of `and` or of `or` that stand side by side and are one local's own become one.
-    fn junction(&mut self, id: ExprId) {
-        let is_and = matches!(self.code.ops[id as usize], Op::And(..));
-        let join = |a, b| if is_and { Op::And(a, b) } else { Op::Or(a, b) };
-        let (mut parts, mut open) = (Vec::new(), vec![id]);
-        while let Some(part) = open.pop() {
-            match self.code.ops[part as usize] {
-                Op::And(a, b) if is_and => open.extend([b, a]),
-                Op::Or(a, b) if !is_and => open.extend([b, a]),
-                _ => parts.push(part),
-            }
-        }
-        let mut runs: Vec<ExprId> = Vec::new();
-        for part in parts {
-            let of = self.known[part as usize].of();
-            match runs.last().copied() {
-                Some(last) if of.is_some() && self.known[last as usize].of() == of => {
-                    let mut known = self.known[last as usize].clone();
-                    known.cost += self.known[part as usize].cost + 1;
-                    let joined = self.add(join(last, part), known);
-                    runs.pop();
-                    runs.push(joined);
-                }
-                _ => runs.push(part),
-            }
-        }
-        for &run in &runs {
-            self.share(run);
-        }
-        let Some((&last, earlier)) = runs.split_last() else { return };
-        let mut chain = last;
-        for &run in earlier[1..].iter().rev() {
-            chain = self.add(join(run, chain), Known::default());
-        }
-        self.code.ops[id as usize] = join(earlier[0], chain);
-    }
-
-    /// Which of the first cases comes is asked at once if that is one local's own.
-    fn first(&mut self, id: ExprId, cases: Span, otherwise: ExprId) {
-        let cases = self.code.args(cases).to_vec();
-        let of = cases.first().and_then(|&condition| self.known[condition as usize].of());
-        let shared = cases.chunks_exact(2).take_while(|case| self.known[case[0] as usize].of() == of).count();
-        if of.is_none() || shared < 2 {
-            return self.children(id).into_iter().for_each(|child| self.share(child));
-        }
-        let (early, late) = cases.split_at(2 * shared);
-        let conditions: Vec<ExprId> = early.chunks_exact(2).map(|case| case[0]).collect();
-        let cost = conditions.iter().map(|&id| self.known[id as usize].cost + 1).sum();
-        let known = Known { own: true, free: of.into_iter().collect(), cost };
-        let which = Op::Which { conditions: self.code.add_args(conditions) };
-        let which = self.add(which, known);
-        let rest = match late {
-            [] if otherwise == NONE => self.add(Op::Const(Value::None), Known::default()),
-            [] => otherwise,
-            late => {
-                let cases = self.code.add_args(late.iter().copied());
-                self.add(Op::First { cases, otherwise }, Known::default())
-            }
-        };
-        let values: Vec<ExprId> = early.chunks_exact(2).map(|case| case[1]).chain([rest]).collect();
-        let values = self.code.add_args(values);
-        self.code.ops[id as usize] = Op::Choose { which, values };
-        self.children(id).into_iter().for_each(|child| self.share(child));
     }
 }

@@ -155,6 +155,10 @@ impl Program {
         self.entries.len()
     }
 
+    pub(super) fn entries(&self) -> &[Linked] {
+        &self.entries
+    }
+
     pub(super) fn linked(&self, entry: EntryId) -> Option<&Linked> {
         self.entries.get(entry.0 as usize)
     }

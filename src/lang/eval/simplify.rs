@@ -13,7 +13,7 @@ use super::graft::Graft;
 use super::program::{Data, Linked};
 use super::{EntryId, Value};
 use crate::lang::facts::Fact;
-use crate::lang::hir::{Each, Entry, ExprId, Local};
+use crate::lang::hir::{Compare, Each, Entry, ExprId, Local};
 use crate::lang::syntax::ast::{Kind, Quantifier};
 
 /// Functions of more expressions than this are called.
@@ -180,9 +180,8 @@ impl<'a> Simplifier<'a> {
         }
         let locals = free + kept.len() as Local;
         self.code.locals = self.code.locals.max(locals + from.locals.saturating_sub(args.len() as Local));
-        let entries = self.entries;
-        let mut done = |code: &mut Code, id| fold(entries, code, id);
-        let body = Graft { from, params: &params, locals, to: self.code, done: &mut done }.expr(value);
+        let body =
+            Inliner { entries: self.entries, from, params: &params, locals, to: self.code }.expr(value);
         self.code.ops[id as usize] = if kept.is_empty() {
             self.code.ops[body as usize].clone()
         } else {
@@ -204,8 +203,41 @@ impl<'a> Simplifier<'a> {
     }
 }
 
+/// Takes over the body of a function.
+struct Inliner<'a> {
+    entries: &'a [Linked],
+    from: &'a Code,
+    /// What stands for the first locals: constants, or locals of the code that they go to.
+    params: &'a [Op],
+    /// Where the other locals go.
+    locals: Local,
+    to: &'a mut Code,
+}
+
+impl<'a> Graft<'a> for Inliner<'a> {
+    fn from(&self) -> &'a Code {
+        self.from
+    }
+
+    fn to(&mut self) -> &mut Code {
+        self.to
+    }
+
+    fn local(&self, local: Local) -> Op {
+        self.params.get(local as usize).cloned().unwrap_or_else(|| Op::Local(self.bound(local)))
+    }
+
+    fn bound(&self, local: Local) -> Local {
+        local.saturating_sub(self.params.len() as Local) + self.locals
+    }
+
+    fn done(&mut self, id: ExprId) {
+        fold(self.entries, self.to, id);
+    }
+}
+
 /// Simplifies one expression that is made of simplified ones.
-fn fold(entries: &[Linked], code: &mut Code, id: ExprId) {
+pub(super) fn fold(entries: &[Linked], code: &mut Code, id: ExprId) {
     let constant = |id: ExprId| match code.ops.get(id as usize) {
         Some(Op::Const(value)) => Some(value),
         _ => None,
@@ -222,14 +254,29 @@ fn fold(entries: &[Linked], code: &mut Code, id: ExprId) {
             (Some(false), _) => value(Value::Bool(false)),
             (Some(true), _) if is_condition(code, b) => Some(same(b)),
             (_, Some(true)) if is_condition(code, a) => Some(same(a)),
+            (_, Some(false)) if is_pure(entries, code, a) => value(Value::Bool(false)),
             _ => None,
         },
         Op::Or(a, b) => match (truth(a), truth(b)) {
             (Some(true), _) => value(Value::Bool(true)),
             (Some(false), _) if is_condition(code, b) => Some(same(b)),
             (_, Some(false)) if is_condition(code, a) => Some(same(a)),
+            (_, Some(true)) if is_pure(entries, code, a) => value(Value::Bool(true)),
             _ => None,
         },
+        Op::Fact { fact: Fact::NodeInput | Fact::NodeOutput | Fact::GraphNode, base: of, a, .. }
+            if [of, a].iter().any(|&id| constant(id).is_some_and(Value::is_none)) =>
+        {
+            value(Value::None)
+        }
+        Op::Fact { base: of, .. }
+        | Op::Attr { base: of, .. }
+        | Op::HasAttr { base: of, .. }
+        | Op::HasMark { base: of, .. }
+        | Op::Note { base: of, .. }
+        | Op::Walk { from: of, .. } => {
+            constant(of).filter(|of| of.is_none()).and_then(|_| value(Value::None))
+        }
         Op::Coalesce(a, b) => match constant(a) {
             Some(Value::None) => Some(same(b)),
             Some(_) => Some(same(a)),
@@ -243,9 +290,14 @@ fn fold(entries: &[Linked], code: &mut Code, id: ExprId) {
             Some(Value::Enum { variant, .. }) => code.args(arms).get(*variant as usize).map(|&arm| same(arm)),
             _ => None,
         },
-        Op::Compare { op, left, right } => {
-            both(left, right).and_then(|(left, right)| value(Value::Bool(compare(op, left, right))))
-        }
+        Op::Compare { op, left, right } => match (both(left, right), constant(right)) {
+            (Some((left, right)), _) => value(Value::Bool(compare(op, left, right))),
+            (None, Some(variant)) if never_that(entries, code, left, variant) => match op {
+                Compare::Eq | Compare::Ne => value(Value::Bool(op == Compare::Ne)),
+                _ => None,
+            },
+            _ => None,
+        },
         Op::Arith { op, left, right } => {
             both(left, right).and_then(|(left, right)| value(arith(op, left, right)))
         }
@@ -313,4 +365,30 @@ fn is_condition(code: &Code, id: ExprId) -> bool {
         Op::Quantifier { kind, .. } => matches!(kind, Quantifier::All | Quantifier::Any),
         op => matches!(op, condition!()),
     }
+}
+
+/// Whether `id` is a cell of a matrix whose column is known, and no cell of that column is `variant`.
+fn never_that(entries: &[Linked], code: &Code, id: ExprId, variant: &Value) -> bool {
+    let Op::Matrix { matrix, row, column } = code.ops[id as usize] else { return false };
+    let Op::Const(column) = &code.ops[column as usize] else { return false };
+    let (Some(column), Some(variant)) = (column.as_variant(), variant.as_variant()) else { return false };
+    let Entry::Matrix { cells, .. } = &*entries[matrix.0 as usize].entry else { return false };
+    let is_there = |row: &Vec<u16>| row.get(column as usize) == Some(&variant);
+    !cells.iter().any(is_there) && is_pure(entries, code, row)
+}
+
+/// Whether nobody misses it if `id` is not evaluated.
+fn is_pure(entries: &[Linked], code: &Code, id: ExprId) -> bool {
+    let mut open = vec![id];
+    while let Some(id) = open.pop() {
+        match &code.ops[id as usize] {
+            Op::Counter(_) | Op::Symbols { .. } | Op::Conflicts { .. } | Op::WouldConflict { .. } => {
+                return false;
+            }
+            op if callee(op).is_some_and(|callee| entries[callee.0 as usize].cost.is_none()) => return false,
+            _ => {}
+        }
+        code.children(id, &mut |child| open.push(child));
+    }
+    true
 }

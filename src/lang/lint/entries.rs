@@ -6,16 +6,16 @@ use similar::TextDiff;
 
 use super::names::{Names, count_words};
 use super::{
-    DEPRECATED_NAME, Edit, Found, LintItem, MISSING_BECAUSE, MISSPELT_ATTRIBUTE, SIMILAR_CHECKERS, UNTESTED,
-    UNUSED_VARIANT,
+    DEPRECATED_NAME, Edit, Found, LintItem, MISSING_BECAUSE, MISSPELT_ATTRIBUTE, MISTYPED_ATTRIBUTE,
+    SIMILAR_CHECKERS, UNTESTED, UNUSED_VARIANT,
 };
 use crate::graph::Sym;
 use crate::lang::diagnostic::nearly;
 use crate::lang::syntax::ast::{
-    Block, Checker, CheckerAction, CheckerForm, ItemData, Kind, Modifier, StatementKind,
+    AttrType, Block, Checker, CheckerAction, CheckerForm, ItemData, Kind, Modifier, Span, StatementKind,
 };
 use crate::lang::syntax::build::{Rule, Tree, child};
-use crate::lang::syntax::scan::{self, TokenKind};
+use crate::lang::syntax::scan::{self, Token, TokenKind};
 
 /// What one item shows.
 pub fn look(item: &LintItem, tree: &Tree, names: &Names, found: &mut Vec<Found>) {
@@ -83,11 +83,15 @@ fn older_names(tree: &Tree, item: &LintItem, names: &Names, found: &mut Vec<Foun
             let tokens = scan::tokens(text);
             // A field of a node or a tensor has an `@`, and is no attribute.
             let mut before = "";
-            for pair in tokens.windows(2) {
-                let (name, at) = (pair[0].text(text), start + pair[0].span.start as usize);
+            for (at, pair) in tokens.windows(2).enumerate() {
+                let (name, place) = (pair[0].text(text), start + pair[0].span.start as usize);
                 if pair[1].text(text) == "=" && before != "@" {
-                    older(name, at, item, names, found);
-                    misspelt(name, at, item, names, found);
+                    older(name, place, item, names, found);
+                    misspelt(name, place, item, names, found);
+                    if let Some((span, message, help)) = mistyped(name, &tokens[at + 2..], text, names) {
+                        let span = scan::span(start + span.start as usize, start + span.end as usize);
+                        found.push(item.found(&MISTYPED_ATTRIBUTE, span, message).help(help));
+                    }
                 }
                 before = name;
             }
@@ -110,13 +114,124 @@ fn older(name: &str, start: usize, item: &LintItem, names: &Names, found: &mut V
 
 /// An attribute that no rule asks for is no mistake of a graph, but one that nearly is asked for hardly means to be another.
 fn misspelt(name: &str, start: usize, item: &LintItem, names: &Names, found: &mut Vec<Found>) {
-    if names.attrs.contains(name) || names.aliases.contains_key(name) {
+    if names.attrs.contains_key(name) || names.aliases.contains_key(name) {
         return;
     }
-    let Some(near) = nearly(name, names.attrs.iter().copied()) else { return };
+    let Some(near) = nearly(name, names.attrs.keys().copied()) else { return };
     let span = scan::span(start, start + name.len());
     let message = format!("no rule declares the attribute `{name}`, so none can ask for it");
     found.push(item.found(&MISSPELT_ATTRIBUTE, span, message).help(format!("did you mean `{near}`?")));
+}
+
+/// A value of another kind than the attribute is declared with: where it stands, what is wrong, and what is wanted.
+fn mistyped(name: &str, value: &[Token], text: &str, names: &Names) -> Option<(Span, String, String)> {
+    let now = names.aliases.get(name).copied().unwrap_or(name);
+    let ty = *names.attrs.get(now)?;
+    let (written, end) = written(value, text, 2)?;
+    let wanted = match ty {
+        AttrType::Any => return None,
+        AttrType::Bool | AttrType::OptBool => Written::Bool,
+        AttrType::Int => Written::Int,
+        AttrType::Float => Written::Float,
+        AttrType::Str => Written::Str,
+        AttrType::ListInt => Written::List(&Written::Int),
+        AttrType::ListStr => Written::List(&Written::Str),
+        AttrType::ListBool => Written::List(&Written::Bool),
+        AttrType::ListFloat => Written::List(&Written::Float),
+        AttrType::ListListInt => Written::List(&Written::List(&Written::Int)),
+    };
+    if written.fits(&wanted) {
+        return None;
+    }
+    let span = Span { start: value.first()?.span.start, end };
+    let message = format!(
+        "`{name}` is declared as {}, and this is {}, which reads as absent",
+        wanted.words(),
+        written.words()
+    );
+    Some((span, message, format!("write {}", wanted.example())))
+}
+
+/// A kind of value in the graph notation.
+#[derive(Clone, Copy, PartialEq)]
+enum Written {
+    Bool,
+    Int,
+    Float,
+    Str,
+    Empty,
+    List(&'static Written),
+}
+
+impl Written {
+    fn fits(&self, wanted: &Written) -> bool {
+        match (self, wanted) {
+            (Written::Empty, Written::List(_)) => true,
+            (Written::List(written), Written::List(wanted)) => written.fits(wanted),
+            _ => self == wanted,
+        }
+    }
+
+    fn words(&self) -> &'static str {
+        match self {
+            Written::Bool => "a truth value",
+            Written::Int => "an integer",
+            Written::Float => "a float",
+            Written::Str => "a string",
+            Written::Empty | Written::List(Written::Empty) => "a list",
+            Written::List(Written::Bool) => "a list of truth values",
+            Written::List(Written::Int) => "a list of integers",
+            Written::List(Written::Float) => "a list of floats",
+            Written::List(Written::Str) => "a list of strings",
+            Written::List(Written::List(_)) => "a list of lists",
+        }
+    }
+
+    fn example(&self) -> &'static str {
+        match self {
+            Written::Bool => "`true` or `false`",
+            Written::Int => "a number without a point: `1`",
+            Written::Float => "a number with a point: `1.0`",
+            Written::Str => "it in quotes: `\"…\"`",
+            Written::Empty | Written::List(Written::Empty) => "`[]`",
+            Written::List(Written::Bool) => "`[true, false]`",
+            Written::List(Written::Int) => "`[1, 2]`",
+            Written::List(Written::Float) => "`[1.0, 2.0]`",
+            Written::List(Written::Str) => "`[\"…\"]`",
+            Written::List(Written::List(_)) => "`[[1, 2], [3]]`",
+        }
+    }
+}
+
+/// The kind of a value, told by its first element where it is a list, and where what was looked at ends; none if it is no plain value.
+fn written(value: &[Token], text: &str, depth: u32) -> Option<(Written, u32)> {
+    let (first, rest) = value.split_first()?;
+    let number = |token: &Token| {
+        let word = token.text(text);
+        let is_float = !word.starts_with("0x") && word.contains(['.', 'e', 'E']);
+        (token.kind == TokenKind::Number)
+            .then_some((if is_float { Written::Float } else { Written::Int }, token.span.end))
+    };
+    match first.text(text) {
+        "true" | "false" => Some((Written::Bool, first.span.end)),
+        "-" => number(rest.first()?),
+        "[" if rest.first()?.text(text) == "]" => Some((Written::Empty, rest.first()?.span.end)),
+        "[" => {
+            let (element, end) = written(rest, text, depth.checked_sub(1)?)?;
+            let list = match element {
+                Written::Bool => &Written::Bool,
+                Written::Int => &Written::Int,
+                Written::Float => &Written::Float,
+                Written::Str => &Written::Str,
+                Written::Empty => &Written::Empty,
+                Written::List(_) => &Written::List(&Written::Int),
+            };
+            let close = rest.iter().find(|token| token.text(text) == "]");
+            Some((Written::List(list), close.map_or(end, |close| close.span.end)))
+        }
+        _ if matches!(first.kind, TokenKind::Text { .. }) => Some((Written::Str, first.span.end)),
+        _ => number(first),
+    }
 }
 
 // ---- Variants that nothing names ----

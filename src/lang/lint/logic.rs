@@ -94,7 +94,7 @@ fn operand(tree: &Tree, names: &Names) -> Cond {
 fn lone_inner<'a>(tree: &Tree<'a>) -> Option<Tree<'a>> {
     let mut inner = tree.clone().into_inner();
     match (tree.as_rule(), inner.next(), inner.next(), inner.next()) {
-        (Rule::expr | Rule::postfix | Rule::primary, Some(one), None, None) => Some(one),
+        (Rule::expr | Rule::postfix | Rule::open_end | Rule::primary, Some(one), None, None) => Some(one),
         (Rule::paren, Some(_), Some(one), Some(_)) => Some(one),
         _ => None,
     }

@@ -68,6 +68,7 @@ lints! {
     DEPRECATED_NAME = "lint::deprecated-name", Warn, "an older spelling of an attribute, in a rule or in the graph of a test";
     MISSING_BECAUSE = "lint::missing-because", Warn, "a checker, an `isolate` or an `always` without a reason";
     MISSPELT_ATTRIBUTE = "lint::misspelt-attribute", Warn, "an attribute in the graph of a test that is not declared, and nearly has the name of one that is";
+    MISTYPED_ATTRIBUTE = "lint::mistyped-attribute", Warn, "an attribute in the graph of a test has a value of another kind than is declared";
     REDUNDANT_CONDITION = "lint::redundant-condition", Warn, "a part of a condition that another part implies";
     REPEATED_CASE = "lint::repeated-case", Deny, "a case, branch or step that never comes to pass, since an earlier one covers it";
     REPEATED_STEP = "lint::repeated-step", Warn, "a `require` that holds whenever the ones before it do";

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use crate::lang::syntax::ast::{Expr, ExprKind, Item, ItemData, SetTerm, TypeKind};
+use crate::lang::syntax::ast::{AttrType, Expr, ExprKind, Item, ItemData, SetTerm, TypeKind};
 use crate::lang::syntax::build::{Rule, Tree, lone};
 use crate::lang::syntax::scan::{self, TokenKind};
 
@@ -15,8 +15,8 @@ pub struct Names {
     enums: BTreeMap<&'static str, Vec<&'static str>>,
     /// Older spellings of attributes, and what they are called now.
     pub aliases: FxHashMap<&'static str, &'static str>,
-    /// Declared attributes.
-    pub attrs: BTreeSet<&'static str>,
+    /// Declared attributes, with the kind of value that they have.
+    pub attrs: BTreeMap<&'static str, AttrType>,
     /// Local names of the item at hand, with the enum that a parameter has.
     locals: FxHashMap<String, Option<&'static str>>,
 }
@@ -56,8 +56,8 @@ impl Names {
                 ItemData::Enum { variants } => {
                     names.enums.insert(name, variants.iter().map(|variant| variant.text.as_str()).collect());
                 }
-                ItemData::Attr { aliases, .. } => {
-                    names.attrs.insert(name);
+                ItemData::Attr { ty, aliases, .. } => {
+                    names.attrs.insert(name, *ty);
                     names.aliases.extend(aliases.iter().map(|alias| (alias.text.as_str(), name)));
                 }
                 _ => {}

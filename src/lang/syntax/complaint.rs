@@ -300,7 +300,7 @@ impl Wants {
 
     fn add(&mut self, rule: Rule) {
         match rule {
-            Rule::operand | Rule::postfix | Rule::primary | Rule::expr | Rule::simple => {
+            Rule::operand | Rule::postfix | Rule::open_end | Rule::primary | Rule::expr | Rule::simple => {
                 self.expression = true
             }
             Rule::infix

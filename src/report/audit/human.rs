@@ -59,8 +59,27 @@ fn drawn(mut table: Table) -> String {
     table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-fn names(refs: &[Ref]) -> String {
-    refs.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+fn names(refs: &[Ref]) -> Vec<&'static str> {
+    refs.iter().map(|entry| entry.name).collect()
+}
+
+/// An entry, and below it lists of names, none of them broken.
+fn block(title: &str, lists: &[(&str, Vec<&str>)], style: Style, text: &mut String) {
+    let _ = writeln!(text, "  {title}");
+    let wide =
+        lists.iter().filter(|(_, names)| !names.is_empty()).map(|(word, _)| word.len()).max().unwrap_or(0);
+    for (word, names) in lists.iter().filter(|(_, names)| !names.is_empty()) {
+        let mut line = format!("    {word:wide$} ");
+        for (at, name) in names.iter().enumerate() {
+            let comma = if at + 1 < names.len() { "," } else { "" };
+            if at > 0 && line.len() + 1 + name.len() + comma.len() > usize::from(width(style)) {
+                let _ = writeln!(text, "{line}");
+                line = format!("    {:wide$} ", "");
+            }
+            line += &format!(" {name}{comma}");
+        }
+        let _ = writeln!(text, "{line}");
+    }
 }
 
 /// The grid, and who rules what.
@@ -113,23 +132,26 @@ fn pairs(audit: &Audit) -> String {
 }
 
 fn attributes(audit: &Audit, style: Style) -> String {
-    let mut table = table(style, &["attribute", "on", "usage", "read by", "set by"]);
+    let mut text = String::new();
     for row in &audit.attributes {
-        let name = format!("{}: {}", row.name, row.ty);
-        let (readers, setters) = (names(&row.readers), names(&row.setters));
-        table.add_row([name, row.places.join(", "), row.usage.to_owned(), readers, setters]);
+        let unused = if row.readers.is_empty() && row.setters.is_empty() { ", unused" } else { "" };
+        let title = format!("{}: {} on {}{unused}", row.name, row.ty, row.places.join(", "));
+        let lists = [("read by", names(&row.readers)), ("set by", names(&row.setters))];
+        block(&title, &lists, style, &mut text);
     }
-    if audit.attributes.is_empty() { String::new() } else { drawn(table) }
+    text
 }
 
 fn options(audit: &Audit, style: Style) -> String {
-    let mut table = table(style, &["option", "default", "read by", "in"]);
+    let mut text = String::new();
     for row in &audit.options {
         let env = if row.from_env { ", or from the environment" } else { "" };
-        let name = format!("{}: {}", row.name, row.ty);
-        table.add_row([name, format!("{}{env}", row.default), names(&row.readers), names(&row.read_in)]);
+        let unused = if row.readers.is_empty() { ", unused" } else { "" };
+        let title = format!("{}: {} = {}{env}{unused}", row.name, row.ty, row.default);
+        let lists = [("read by", names(&row.readers)), ("in", names(&row.read_in))];
+        block(&title, &lists, style, &mut text);
     }
-    if audit.options.is_empty() { String::new() } else { drawn(table) }
+    text
 }
 
 fn matrices(audit: &Audit) -> String {
@@ -187,19 +209,14 @@ fn ordered(audit: &Audit, style: Style) -> String {
 }
 
 fn passes(audit: &Audit, style: Style) -> String {
-    let mut table = table(style, &["pass", "for", "does", "in pipelines"]);
+    let mut text = String::new();
     for pass in &audit.passes {
         let repeats = if pass.repeats { ", again while nodes vanish" } else { "" };
-        let subject = pass.subject.clone().unwrap_or_else(|| "the graph".to_owned());
-        let uses: Vec<&str> = pass.uses.iter().map(|entry| entry.name).collect();
-        table.add_row([
-            pass.entry.to_string(),
-            format!("{subject}{repeats}"),
-            uses.join(", "),
-            pass.pipelines.join(", "),
-        ]);
+        let subject = pass.subject.as_ref().map(|subject| format!(" for {subject}")).unwrap_or_default();
+        let title = format!("{}{subject}{repeats}", pass.entry);
+        block(&title, &[("does", names(&pass.uses)), ("in", pass.pipelines.clone())], style, &mut text);
     }
-    if audit.passes.is_empty() { String::new() } else { drawn(table) }
+    text
 }
 
 fn pipelines(audit: &Audit) -> String {
@@ -228,7 +245,7 @@ fn measures(audit: &Audit, style: Style) -> String {
 
 fn coverage(audit: &Audit) -> String {
     let Some(coverage) = &audit.coverage else {
-        return "  not counted: name tests, cases or graphs, and what they reach is".to_owned();
+        return "  not counted: name tests, cases or graphs to see what they reach".to_owned();
     };
     let mut text = String::new();
     let (entries, all_entries) = coverage.share(false);
@@ -239,10 +256,7 @@ fn coverage(audit: &Audit) -> String {
         count(coverage.tests, "test"),
         count(coverage.cases, "case"),
         count(coverage.graphs, "graph"),
-        match all_entries {
-            1 => "1 entry".to_owned(),
-            n => format!("{n} entries"),
-        }
+        count(all_entries, "entry")
     );
     for row in coverage.rows.iter().filter(|row| row.reached == 0) {
         if let Some(branch) = &row.branch {

@@ -271,7 +271,7 @@ impl<'a> Reader<'a> {
             let mut read = |r: &mut Self, one: fn(&mut Self) -> Result<AttrValue>| {
                 if value != AttrValue::Unset {
                     let message = "an attribute has one value, this is a second";
-                    return Err(r.scan.error("format::two_values", message, at - name.len()..at));
+                    return Err(r.scan.error("format::two-values", message, at - name.len()..at));
                 }
                 value = one(r)?;
                 Ok(())

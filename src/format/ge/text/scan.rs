@@ -124,7 +124,7 @@ impl<'a> Scan<'a> {
         };
         if self.depth >= DEPTH_LIMIT {
             let message = format!("messages nest more than {DEPTH_LIMIT} deep");
-            return Err(self.error("format::too_deep", message, self.at - 1..self.at));
+            return Err(self.error("format::too-deep", message, self.at - 1..self.at));
         }
         self.depth += 1;
         Ok(close)
@@ -233,7 +233,7 @@ impl<'a> Scan<'a> {
                 return Err(self.expected("an integer"));
             }
             let message = format!("`{}` is not an integer", String::from_utf8_lossy(word));
-            return Err(self.error("format::bad_number", message, start..start + word.len()));
+            return Err(self.error("format::bad-number", message, start..start + word.len()));
         }
         let magnitude = digits.iter().try_fold(0i128, |sum, digit| {
             let digit = char::from(*digit).to_digit(radix)?;
@@ -244,7 +244,7 @@ impl<'a> Scan<'a> {
         value.ok_or_else(|| {
             let text = String::from_utf8_lossy(word);
             let message = format!("`{text}` is outside {min} to {max}");
-            self.error("format::bad_number", message, start..start + word.len())
+            self.error("format::bad-number", message, start..start + word.len())
         })
     }
 
@@ -278,7 +278,7 @@ impl<'a> Scan<'a> {
                 return self.expected("a number");
             }
             let message = format!("`{}` is not a number", String::from_utf8_lossy(word));
-            self.error("format::bad_number", message, start..start + word.len())
+            self.error("format::bad-number", message, start..start + word.len())
         })
     }
 
@@ -322,7 +322,7 @@ impl<'a> Scan<'a> {
         }
         let message = format!("`{found}` is not {}", kind.what);
         Err(self
-            .error("format::unknown_name", message, start..start + word.len())
+            .error("format::unknown-name", message, start..start + word.len())
             .with_help("write the number if the name is newer than this program"))
     }
 
@@ -375,7 +375,7 @@ impl<'a> Scan<'a> {
             if stop == b'\n' {
                 let span = start..self.at - 1;
                 return Err(self
-                    .error("format::bad_string", "a string may not continue on the next line", span)
+                    .error("format::bad-string", "a string may not continue on the next line", span)
                     .with_help("write a line break as `\\n`"));
             }
             if stop == quote {
@@ -445,7 +445,7 @@ impl<'a> Scan<'a> {
 
     fn bad_escape(&self, start: usize) -> FormatError {
         let text = String::from_utf8_lossy(self.since(start)).into_owned();
-        self.error("format::bad_escape", format!("`{text}` is not an escape"), start..self.at)
+        self.error("format::bad-escape", format!("`{text}` is not an escape"), start..self.at)
     }
 
     /// Steps over the value of a field whose meaning is unknown and appends it to `out`, one field a line.

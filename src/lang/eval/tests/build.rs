@@ -243,7 +243,7 @@ impl P {
 }
 
 /// Evaluates one expression with `args` in the first slots: over the flat view, over the persistent maps, as it was
-/// written, and where nodes that are alike share values, at the first time and the second. All must agree.
+/// written, and where nodes that are alike share values, at the first time and later. All must agree.
 pub fn eval_with(
     mut items: P,
     snapshot: &Snapshot,
@@ -266,7 +266,7 @@ pub fn eval_with(
     assert_eq!(flat, call(observed));
     let mut sharing = Machine::over(&program, &NoHost, snapshot, GraphId::ROOT);
     sharing.share_alike();
-    for _ in 0..2 {
+    for _ in 0..6 {
         assert_eq!(flat, again(&mut sharing));
         sharing.set_counters(&[]);
     }

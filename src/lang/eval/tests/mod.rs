@@ -4,6 +4,7 @@ mod alike;
 mod build;
 mod exprs;
 mod facts;
+mod residual;
 mod simplify;
 mod statements;
 mod walks;

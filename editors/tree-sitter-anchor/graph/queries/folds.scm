@@ -1,0 +1,1 @@
+[(node) (subgraph) (about) (entries)] @fold
