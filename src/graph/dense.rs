@@ -28,6 +28,9 @@ struct Rows {
     producer: Vec<u32>,
     consumer_start: Vec<u32>,
     consumers: Vec<u32>,
+    /// The nodes of `producer` and of `consumers`: who goes from node to node need not look at anchors.
+    producer_node: Vec<NodeId>,
+    consumer_node: Vec<NodeId>,
     control_in: Controls,
     control_out: Controls,
     /// Graph number of each node; `NONE` for a node that is not there.
@@ -74,6 +77,8 @@ impl Rows {
             producer: Vec::new(),
             consumer_start: Vec::new(),
             consumers: Vec::with_capacity(state.out_edges.len()),
+            producer_node: Vec::new(),
+            consumer_node: Vec::with_capacity(state.out_edges.len()),
             control_in: Controls::new(slots, state.ctrl_in.iter()),
             control_out: Controls::new(slots, state.ctrl_out.iter()),
             graph: vec![NONE; slots],
@@ -99,14 +104,18 @@ impl Rows {
         rows.in_start.resize(slots + 1, rows.in_node.len() as u32);
         rows.out_start.resize(slots + 1, rows.out_node.len() as u32);
         rows.producer = vec![NONE; rows.in_node.len()];
+        rows.producer_node = vec![NodeId(NONE); rows.in_node.len()];
         rows.consumer_start = Vec::with_capacity(rows.out_node.len() + 1);
         // Edges come sorted by output, then by edge order: exactly the rows.
         for ((from, _), to) in state.out_edges.iter() {
+            let (from_node, to_node) = (from.node, to.node);
             let from = rows.out_start[from.node.0 as usize] + from.index;
             let to = rows.in_start[to.node.0 as usize] + to.index;
             rows.consumer_start.resize(from as usize + 1, rows.consumers.len() as u32);
             rows.consumers.push(to);
+            rows.consumer_node.push(to_node);
             rows.producer[to as usize] = from;
+            rows.producer_node[to as usize] = from_node;
         }
         rows.consumer_start.resize(rows.out_node.len() + 1, rows.consumers.len() as u32);
         rows
@@ -250,15 +259,14 @@ impl Dense {
         // The rows of one node's outputs lie side by side.
         let from = rows.consumer_start[outputs.start as usize] as usize;
         let to = rows.consumer_start[outputs.end as usize] as usize;
-        let data = rows.consumers[from..to].iter().map(|&input| rows.in_node[input as usize]);
-        data.chain(self.control_out(node).iter().copied())
+        rows.consumer_node[from..to].iter().chain(self.control_out(node)).copied()
     }
 
     /// For every incoming edge of `node`, the node it leaves: producers by input index, then the control
     /// predecessors in edge order.
     pub fn predecessors(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        let rows = &self.rows;
-        let data = self.inputs(node).filter_map(|input| self.producer(input));
-        data.map(|output| rows.out_node[output as usize]).chain(self.control_in(node).iter().copied())
+        let inputs = self.inputs(node);
+        let data = &self.rows.producer_node[inputs.start as usize..inputs.end as usize];
+        data.iter().filter(|producer| producer.0 != NONE).chain(self.control_in(node)).copied()
     }
 }

@@ -15,7 +15,7 @@ struct Inner {
     dense: OnceLock<Dense>,
 }
 
-/// The persistent maps behind a [`Snapshot`] or an [`Edit`], and every read on them.
+/// The persistent tables and maps behind a [`Snapshot`] or an [`Edit`], and every read on them.
 #[derive(Clone)]
 pub struct State {
     /// By number.
