@@ -4,11 +4,14 @@
 //! run that changes nothing is measured once. Sums cannot overflow. What has no value, or fails to tell, is counted
 //! as unknown, never as 0.
 
+use std::sync::Arc;
+
 use super::queries::At;
 use crate::db::{Db, EntryName, Roots, RuleSet, program};
-use crate::graph::{GraphId, Sym};
+use crate::graph::{GraphId, NodeId, Snapshot, Sym};
 use crate::lang::eval::{EntryId, Failure, Machine, NoHost, Value};
 use crate::lang::hir::{Entry, ExprId, Subject};
+use crate::lang::syntax::ast::Kind;
 
 /// What a measure says of one graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +54,36 @@ pub fn amount<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, measure: EntryN
         }
     }
     amount
+}
+
+/// What measures of nodes say of single nodes of a snapshot.
+pub(super) struct Scale<'a> {
+    machine: Machine<'a>,
+    measures: Vec<(EntryId, Arc<Entry>)>,
+}
+
+impl<'a> Scale<'a> {
+    /// `names`: of measures, the one that counts first.
+    pub fn new(db: &'a dyn Db, rules: RuleSet, snapshot: &'a Snapshot, names: &[Sym]) -> Scale<'a> {
+        let keys = || names.iter().map(|&name| (Kind::Measure, name));
+        let linked = program(db, rules, Roots::of(db, keys()));
+        let measures = keys().filter_map(|(kind, name)| {
+            let entry = linked.0.entry(kind, name)?;
+            Some((entry, linked.0.hir(entry)?.clone()))
+        });
+        let is_of_nodes = |(_, hir): &(EntryId, Arc<Entry>)| matches!(&**hir, Entry::Measure { subject, .. } if subject.list.is_none());
+        let measures = measures.filter(is_of_nodes).collect();
+        Scale { machine: Machine::over(&linked.0, &NoHost, snapshot, GraphId::ROOT), measures }
+    }
+
+    /// What the first measure says that counts the node. `Some(None)`: nobody knows how much.
+    pub fn weigh(&mut self, node: NodeId) -> Option<Option<i64>> {
+        let Scale { machine, measures } = self;
+        measures.iter().find_map(|(entry, hir)| {
+            let Entry::Measure { subject, value, .. } = &**hir else { return None };
+            look(machine, *entry, (subject.condition, *value), Value::Node(node)).unwrap_or(Some(None))
+        })
+    }
 }
 
 fn subjects(machine: &mut Machine<'_>, entry: EntryId, subject: &Subject) -> Result<Vec<Value>, Failure> {

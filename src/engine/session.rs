@@ -377,15 +377,22 @@ impl Session {
     /// What the rules measure, before a run and after it, in order of declaration.
     pub fn measures(&self, before: &Snapshot, after: &Snapshot) -> Vec<Measured> {
         let [at, then] = [before, after].map(|snapshot| At::new(&self.db, snapshot.clone()));
-        let measure = |&(kind, name, key): &(Kind, Sym, _)| {
+        let measured = |(name, title, unit)| {
+            let of = |at| -> Amount {
+                amount(&self.db, self.rules, at, EntryName::new(&self.db, Kind::Measure, name))
+            };
+            Measured { name, title, unit, before: of(at), after: of(then) }
+        };
+        self.declared_measures().map(measured).collect()
+    }
+
+    /// Names, titles and units of measures, in order of declaration.
+    pub(super) fn declared_measures(&self) -> impl Iterator<Item = (Sym, String, Option<Sym>)> {
+        db::live(&self.db, self.rules).items.iter().filter_map(|&(_, name, key)| {
             let item = db::find(&self.db, self.rules, key).and_then(|id| db::item(&self.db, id))?;
             let ItemData::Measure { title, unit, .. } = &item.0.data else { return None };
-            let of =
-                |at| -> Amount { amount(&self.db, self.rules, at, EntryName::new(&self.db, kind, name)) };
-            let (title, unit) = (title.clone(), unit.map(|unit| unit.text));
-            Some(Measured { name, title, unit, before: of(at), after: of(then) })
-        };
-        db::live(&self.db, self.rules).items.iter().filter_map(measure).collect()
+            Some((name, title.clone(), unit.map(|unit| unit.text)))
+        })
     }
 
     /// Runs passes one after the other. A pass that fails leaves the graph as it was, and ends the run.

@@ -1,7 +1,7 @@
 //! What became of all nodes of one operator type, and what decided.
 //!
 //! Promise: one run, and one more look at each step; reasons are told without names of nodes, so that they can be
-//! counted.
+//! counted. Bytes are those that the measures of the rules count, of a node that none is about those of its first output.
 
 use rustc_hash::FxHashMap;
 
@@ -9,6 +9,7 @@ use super::observe::{Act, Asked, Mode, Observer, What};
 use super::tell::Stage;
 use super::words::Words;
 use super::{Fate, Row, StepKind, Table, Total, TraceStep, condition, tensor_bytes};
+use crate::engine::measure::Scale;
 use crate::engine::outcome::RuleRef;
 use crate::engine::render::Renderer;
 use crate::engine::run::run_watched;
@@ -42,10 +43,14 @@ impl Session {
             self.look(stage, &asked, &mut known);
         }
         let last = stages.last().map_or(snapshot, |stage| &stage.result.after);
-        let row = |state: &Snapshot, node: NodeId, known: Option<Known>| {
+        let in_bytes = self.declared_measures().filter(|(_, _, unit)| *unit == Some(Sym::new("bytes")));
+        let in_bytes: Vec<Sym> = in_bytes.map(|(name, ..)| name).collect();
+        let scale = |state| Scale::new(&self.db, self.rules, state, &in_bytes);
+        let row = |state: &Snapshot, scale: &mut Scale<'_>, node: NodeId, known: Option<Known>| {
             let renderer = Renderer::new(&self.db, self.rules, state);
             let place = renderer.node_place(node, String::new());
-            let bytes = tensor_bytes(state, node, None);
+            let weight = scale.weigh(node).map(|bytes| bytes.and_then(|bytes| u64::try_from(bytes).ok()));
+            let bytes = weight.unwrap_or_else(|| tensor_bytes(state, node, None));
             match known {
                 Some(Known { fate, by, reason, text, .. }) => {
                     Row { place, fate, by: Some(by), reason, text, bytes }
@@ -55,7 +60,10 @@ impl Session {
                 }
             }
         };
-        let mut rows: Vec<Row> = given.iter().map(|&node| row(snapshot, node, known.remove(&node))).collect();
+        let mut before = scale(snapshot);
+        let mut rows: Vec<Row> =
+            given.iter().map(|&node| row(snapshot, &mut before, node, known.remove(&node))).collect();
+        let mut after = scale(last);
         for stage in &stages {
             for record in stage.result.edits.iter() {
                 if let EditKind::Insert { node, .. } = record.kind
@@ -67,7 +75,12 @@ impl Session {
                         program.key(record.entry).map_or_else(String::new, |(_, name)| name.to_string());
                     let by = stage.step.pass();
                     let reason = if by.name == reason.as_str() { String::new() } else { reason };
-                    rows.push(row(last, node, Some(Known { weight, fate, by, reason, text: None })));
+                    rows.push(row(
+                        last,
+                        &mut after,
+                        node,
+                        Some(Known { weight, fate, by, reason, text: None }),
+                    ));
                 }
             }
         }
