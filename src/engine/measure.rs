@@ -71,8 +71,11 @@ impl<'a> Scale<'a> {
             let entry = linked.0.entry(kind, name)?;
             Some((entry, linked.0.hir(entry)?.clone()))
         });
-        let is_of_nodes = |(_, hir): &(EntryId, Arc<Entry>)| matches!(&**hir, Entry::Measure { subject, .. } if subject.list.is_none());
-        let measures = measures.filter(is_of_nodes).collect();
+        let measures = measures.filter(|(_, hir)| match &**hir {
+            Entry::Measure { subject, .. } => subject.list.is_none(),
+            _ => false,
+        });
+        let measures = measures.collect();
         Scale { machine: Machine::over(&linked.0, &NoHost, snapshot, GraphId::ROOT), measures }
     }
 

@@ -139,28 +139,34 @@ impl<'a> Near<'a> {
     /// The node that each edge out of `node` enters: data by output and edge order, then control. Two edges give one twice.
     pub fn successors(&self, node: NodeId, visit: impl FnMut(NodeId)) {
         let state = self.state;
-        let data = || state.consumers_of(node).map(|input| input.node);
-        match (self.flat(node), self.sides(node)) {
-            (Some(dense), _) => dense.successors(node).for_each(visit),
-            (None, Some(sides)) => {
-                let after = sides.after.get_or_init(|| data().chain(state.control_out(node)).collect());
-                after.iter().copied().for_each(visit);
-            }
-            (None, None) => data().chain(state.control_out(node)).for_each(visit),
+        match self.flat(node) {
+            Some(dense) => dense.successors(node).for_each(visit),
+            None => each(self.sides(node).map(|sides| &sides.after), visit, || {
+                state.consumers_of(node).map(|input| input.node).chain(state.control_out(node))
+            }),
         }
     }
 
     /// The node that each edge into `node` leaves: data by input, then control.
     pub fn predecessors(&self, node: NodeId, visit: impl FnMut(NodeId)) {
         let state = self.state;
-        let data = || state.producers_of(node).map(|output| output.node);
-        match (self.flat(node), self.sides(node)) {
-            (Some(dense), _) => dense.predecessors(node).for_each(visit),
-            (None, Some(sides)) => {
-                let before = sides.before.get_or_init(|| data().chain(state.control_in(node)).collect());
-                before.iter().copied().for_each(visit);
-            }
-            (None, None) => data().chain(state.control_in(node)).for_each(visit),
+        match self.flat(node) {
+            Some(dense) => dense.predecessors(node).for_each(visit),
+            None => each(self.sides(node).map(|sides| &sides.before), visit, || {
+                state.producers_of(node).map(|output| output.node).chain(state.control_in(node))
+            }),
         }
+    }
+}
+
+/// Visits neighbours, which are read once where that is kept.
+fn each<I: Iterator<Item = NodeId>>(
+    kept: Option<&OnceCell<Box<[NodeId]>>>,
+    visit: impl FnMut(NodeId),
+    read: impl FnOnce() -> I,
+) {
+    match kept {
+        Some(kept) => kept.get_or_init(|| read().collect()).iter().copied().for_each(visit),
+        None => read().for_each(visit),
     }
 }

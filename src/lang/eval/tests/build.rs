@@ -33,14 +33,7 @@ impl G {
 
     pub fn graph(&mut self, name: &str) -> GraphId {
         self.graphs += 1;
-        self.builder.graph(GraphInfo {
-            name: name.into(),
-            parent: None,
-            attrs: Attrs::default(),
-            inputs: Arc::from([]),
-            outputs: Arc::from([]),
-            extra: Default::default(),
-        })
+        self.builder.graph(GraphInfo::named(name))
     }
 
     pub fn node_in(&mut self, graph: GraphId, name: &str, ty: &str, inputs: usize, outputs: usize) -> NodeId {
