@@ -83,15 +83,13 @@ impl<'a> Fields<'a> {
             )
         };
         let value = match wire_type {
-            WireType::Varint => {
-                Wire::Varint(decode_varint(&mut buf).map_err(|e| malformed(start, value_offset, &e))?)
-            }
+            WireType::Varint => Wire::Varint(varint(&mut buf, value_offset)?),
             WireType::SixtyFourBit if buf.len() < 8 => return Err(missing(8, buf.len())),
             WireType::SixtyFourBit => Wire::Fixed64(buf.get_u64_le()),
             WireType::ThirtyTwoBit if buf.len() < 4 => return Err(missing(4, buf.len())),
             WireType::ThirtyTwoBit => Wire::Fixed32(buf.get_u32_le()),
             WireType::LengthDelimited => {
-                let wanted = decode_varint(&mut buf).map_err(|e| malformed(start, value_offset, &e))?;
+                let wanted = varint(&mut buf, value_offset)?;
                 let len = usize::try_from(wanted).ok().filter(|&len| len <= buf.len());
                 let (value, rest) = buf.split_at(len.ok_or_else(|| missing(wanted, buf.len()))?);
                 buf = rest;
@@ -110,13 +108,25 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// The number that `rest` starts with, which stands at `offset` of the file.
+fn varint(rest: &mut &[u8], offset: usize) -> Result<u64, FormatError> {
+    let before = *rest;
+    decode_varint(rest).map_err(|e| malformed(before, offset, &e))
+}
+
+/// Bytes of the longest number.
+const LONGEST_VARINT: usize = 10;
+
+/// The complaint about a key, a number or a group at `offset`, where `rest` starts.
 fn malformed(rest: &[u8], offset: usize, cause: &prost::DecodeError) -> FormatError {
     // A key or number that runs into the end is a file cut short; anything else is not protobuf at all.
-    let code =
-        if rest.iter().take(20).all(|b| b & 0x80 != 0) { "format::truncated" } else { "format::malformed" };
+    if rest.len() < LONGEST_VARINT && rest.iter().all(|b| b & 0x80 != 0) {
+        let message = "a number is cut short by the end of its message";
+        return FormatError::at_byte("format::truncated", message, offset);
+    }
     let text = cause.to_string();
     let reason = text.strip_prefix("failed to decode Protobuf message: ").unwrap_or(&text);
-    FormatError::at_byte(code, format!("not a protobuf field: {reason}"), offset)
+    FormatError::at_byte("format::malformed", format!("not a protobuf field: {reason}"), offset)
 }
 
 impl<'a> Field<'a> {
@@ -213,8 +223,7 @@ impl<'a> Field<'a> {
         let mut rest = packed;
         while !rest.is_empty() {
             let offset = self.payload_offset() + (packed.len() - rest.len());
-            let before = rest;
-            into.push(decode_varint(&mut rest).map_err(|e| malformed(before, offset, &e))?.cast_signed());
+            into.push(varint(&mut rest, offset)?.cast_signed());
         }
         Ok(())
     }
@@ -445,7 +454,12 @@ mod tests {
         assert_eq!(error.code, "format::truncated");
         assert_eq!(error.message, "field 2 needs 7 bytes, but 4 are left in its message");
         assert_eq!(error.place, super::super::Place::Byte(3));
-        assert_eq!(fields(b"\x08\x01\x10\xff").unwrap_err().place, super::super::Place::Byte(3));
+        // A number, a length and a key without their ends; and one that no end would mend.
+        for (cut, at) in [(&b"\x08\x01\x10\xff"[..], 3), (b"\x08\x01\x12\x80", 3), (b"\x08\x01\x80", 2)] {
+            let error = fields(cut).unwrap_err();
+            assert_eq!((error.code, error.place), ("format::truncated", super::super::Place::Byte(at)));
+        }
+        assert_eq!(fields(&[&b"\x08"[..], &[0xff; 30]].concat()).unwrap_err().code, "format::malformed");
     }
 
     #[test]
