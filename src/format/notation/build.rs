@@ -9,6 +9,7 @@ use super::fields::{
     GRAPH_FIELDS, MODEL_FIELDS, NODE_FIELDS, Refused, set_graph_field, set_model_field, set_node_field,
 };
 use super::syntax::{Entry, EntryValue, Name, NodeItem, Part, Reader, Slot, Subgraph, Target};
+use super::value::and_more;
 use super::{Complaint, DEFAULT_LAYOUT, UNCONNECTED_LAYOUT, codes, names, origin, scan};
 use crate::graph::{
     AttrValue, Attrs, Builder, GraphId, GraphInfo, ModelInfo, Node, NodeDetail, NodeId, Port, Ports,
@@ -266,12 +267,7 @@ impl Build<'_> {
     fn described(&mut self, base: Arc<TensorDesc>, entries: Option<PortEntries>) -> Arc<TensorDesc> {
         let Some(entries) = entries else { return base };
         let mut desc = entries.whole.unwrap_or_else(|| (*base).clone());
-        if desc.attrs.entries().is_empty() {
-            desc.attrs = Attrs::from_entries(entries.attrs);
-        } else {
-            desc.attrs =
-                entries.attrs.into_iter().fold(desc.attrs, |attrs, (key, value)| attrs.with(key, value));
-        }
+        desc.attrs = and_more(desc.attrs, entries.attrs);
         for (field, value, span) in entries.fields {
             self.reader.set_desc_field(&mut desc, &field, &value, span);
         }

@@ -75,6 +75,8 @@ pub(super) fn split(text: &str, within: Range<usize>, mode: Mode, complaints: &m
     let text = &text[..within.end];
     let mut at = within.start;
     while let Some((token, end)) = next(text, at) {
+        // Blank lines and comments behind a line end are one line end: each is looked at once.
+        let end = if token == Token::Newline { skip_blank(text, end) } else { end };
         let mut ends = match token {
             Token::Newline if open.is_empty() => {
                 !(matches!(last, Token::Arrow | Token::Joint | Token::Comma) || continues(text, end, mode))
@@ -275,6 +277,15 @@ mod tests {
         let want =
             ["a: Relu", "b: Relu(a,\n a)\n  ^a // why\n  ^c\n  -> float32,\n  float16", "c: Relu\n{ x = 1 }"];
         assert_eq!(pieces(text, Mode::Items), (want.to_vec(), 0));
+    }
+
+    #[test]
+    fn many_blank_lines_are_looked_at_once() {
+        // Looked at once for each of them, they would take hours.
+        let blank = "\n// a comment\n".repeat(100_000);
+        let text = format!("a: Relu{blank}->{blank}float32{blank}b: Relu(a,{blank}a){blank}");
+        let want = [format!("a: Relu{blank}->{blank}float32"), format!("b: Relu(a,{blank}a)")];
+        assert_eq!(pieces(&text, Mode::Items), (want.iter().map(String::as_str).collect(), 0));
     }
 
     #[test]

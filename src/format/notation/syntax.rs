@@ -43,7 +43,7 @@ pub(super) struct OutputItem {
 }
 
 /// What an entry is about.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Target {
     Key(Sym),
     Field(String),
@@ -51,7 +51,7 @@ pub(super) enum Target {
 }
 
 /// What an entry about a port is about.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     Whole,
     Key(Sym),
@@ -315,7 +315,7 @@ impl<'t> Reader<'t> {
                 continue;
             }
             let Some(entry) = self.entry(&piece) else { continue };
-            if !seen.insert(format!("{:?}", entry.target)) {
+            if !seen.insert(entry.target.clone()) {
                 let message = "this key is given twice".to_owned();
                 self.complain(codes::DUPLICATE, entry.span.clone(), message);
                 continue;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use pest::iterators::Pair;
+use rustc_hash::FxHashSet;
 
 use super::fields::{DESC_FIELDS, Refused, set_desc_field};
 use super::syntax::{Reader, Rule, Target, inner_pair};
@@ -182,9 +183,10 @@ impl Reader<'_> {
     fn described(&mut self, pair: Pair<'_, Rule>) -> Option<TensorDesc> {
         let mut parts = pair.into_inner();
         let mut desc = self.desc(parts.next()?)?;
+        let mut attrs = Vec::new();
         for (target, value, span) in parts.next().map_or(Some(Vec::new()), |block| self.pairs(block))? {
             match target {
-                Target::Key(key) => desc.attrs = desc.attrs.with(key, value),
+                Target::Key(key) => attrs.push((key, value)),
                 Target::Field(field) => self.set_desc_field(&mut desc, &field, &value, span)?,
                 Target::Port { .. } => {
                     let message = "a description has no ports";
@@ -193,6 +195,7 @@ impl Reader<'_> {
                 }
             }
         }
+        desc.attrs = and_more(desc.attrs, attrs);
         Some(desc)
     }
 
@@ -245,12 +248,13 @@ impl Reader<'_> {
 
     fn pairs(&mut self, block: Pair<'_, Rule>) -> Option<Vec<(Target, AttrValue, Range<usize>)>> {
         let mut pairs: Vec<(Target, AttrValue, Range<usize>)> = Vec::new();
+        let mut seen = FxHashSet::default();
         for pair in block.into_inner() {
             let span = self.span(&pair);
             let mut parts = pair.into_inner();
             let target = self.target(parts.next()?, false)?;
             let value = self.value(parts.next()?)?;
-            if pairs.iter().any(|(other, ..)| *other == target) {
+            if !seen.insert(target.clone()) {
                 self.complain(codes::DUPLICATE, span, "this key is given twice".to_owned());
                 return None;
             }
@@ -384,6 +388,14 @@ impl Reader<'_> {
         }
         Some(bytes)
     }
+}
+
+/// The attributes, and others that stand in the place of those of their names.
+pub(super) fn and_more(attrs: Attrs, more: Vec<(Sym, AttrValue)>) -> Attrs {
+    if more.is_empty() {
+        return attrs;
+    }
+    Attrs::from_entries(attrs.entries().iter().cloned().chain(more).collect())
 }
 
 /// The elements as a list of one kind, with the list type that the kind has by nature.
