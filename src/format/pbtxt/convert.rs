@@ -195,8 +195,9 @@ fn grouped(entries: Vec<(Sym, AttrValue)>) -> Vec<(Sym, AttrValue)> {
     let mut rest = Vec::with_capacity(entries.len());
     for (key, value) in &entries {
         let row = key.as_str().rsplit_once('_').and_then(|(key, number)| {
-            let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-            Some((key, number.parse().ok().filter(|_| is_number)?, value.as_ints()?))
+            // `A_07` and `A_7` are two attributes.
+            let row = number.parse().ok().filter(|row: &usize| row.to_string() == number)?;
+            Some((key, row, value.as_ints()?))
         });
         match row {
             Some((key, number, ints)) => {

@@ -5,6 +5,10 @@ use rustc_hash::FxHashMap;
 use crate::format::ge::{GraphMsg, OpMsg, Text};
 use crate::graph::{AttrValue, Sym};
 
+/// A graph with a longer name stays without owner: each place in it that may end a node's name is tried, with each that
+/// may end a graph's.
+const LONGEST: usize = 1024;
+
 /// Gives each subgraph to the one node whose name fits and whose inputs and outputs suffice. A subgraph without
 /// such a node stays without owner, which the next stage reports.
 pub(super) fn recover(graphs: &mut [GraphMsg<'_>]) {
@@ -49,6 +53,9 @@ fn branches(
     by_name: &FxHashMap<String, Vec<(usize, usize)>>,
 ) -> Vec<((usize, usize), usize)> {
     let mut found = Vec::new();
+    if name.len() > LONGEST {
+        return found;
+    }
     for (end, _) in name.match_indices('_') {
         let (index, branch) = name[end + 1..].split_once('_').unwrap_or_default();
         let Ok(index) = index.parse::<usize>() else { continue };

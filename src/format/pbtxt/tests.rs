@@ -64,6 +64,8 @@ fn attribute_names_become_what_they_stand_for() {
           attribute { name: "output_desc_attr_ranges:0_0" ints: 1 ints: 2 type: INTS }
           attribute { name: "output_desc_attr_ranges:0_1" ints: 3 type: INTS }
           attribute { name: "pads_0" ints: 7 type: INTS }
+          attribute { name: "pads_00" ints: 8 type: INTS }
+          attribute { name: "layer_07" ints: 9 type: INTS }
           attribute { name: "id" i: 4 type: INT }
           attribute { name: "many_dtype:1000000000" i: 4 type: INT }
           attribute { name: "output_desc_dtype:1000000000" s: "DT_INT32" type: STRING }
@@ -79,6 +81,9 @@ fn attribute_names_become_what_they_stand_for() {
     let Some(AttrValue::Tensor(tensor)) = node.attr(Sym::new("value")) else { panic!() };
     assert_eq!((tensor.desc.as_ref().unwrap().dims(), tensor.desc.as_ref().unwrap().dtype), (&[2][..], 7));
     assert_eq!(node.attr(Sym::new("pads")), Some(&AttrValue::ListListInt([Box::from([7])].into())));
+    // A number is that of a row only as the dump writes it.
+    assert_eq!(node.attr(Sym::new("pads_00")), Some(&AttrValue::ints([8])));
+    assert_eq!(node.attr(Sym::new("layer_07")), Some(&AttrValue::ints([9])));
     let out = &node.outputs.get(0).unwrap().desc;
     assert!(out.reuse_input);
     let ranges = AttrValue::ListListInt([Box::from([1, 2]), Box::from([3])].into());
@@ -107,4 +112,13 @@ fn a_branch_that_does_not_fit_stays_without_owner() {
     let loaded = text(&BRANCHES.replace("i: 1", "i: 2"));
     assert_eq!(loaded.snapshot.node(find(&loaded.snapshot, "If_1_x")).subgraphs.len(), 1);
     assert!(loaded.warnings.iter().any(|w| w.message.contains("no node owns graph `If_1_x_1_else_branch`")));
+}
+
+#[test]
+fn a_name_with_too_many_places_to_look_at_stays_without_owner() {
+    // All of them would be cubic in the length of the name.
+    let name = "a/_0_".repeat(100_000);
+    let loaded = text(&BRANCHES.replace("If_1_x_1_else_branch", &name));
+    assert_eq!(loaded.snapshot.node(find(&loaded.snapshot, "If_1_x")).subgraphs.len(), 1);
+    assert!(loaded.warnings.iter().any(|w| w.code == "format::unused-graph"));
 }
