@@ -18,8 +18,10 @@ use crate::graph::{
     TensorDesc,
 };
 
-/// Nodes of all function bodies together: calls multiply, and a small file can ask for any number.
+/// Nodes, inputs and outputs of all function bodies together: calls multiply, and a small file can ask for any number.
 const MOST_INLINED: usize = 1 << 18;
+/// A node whose message is larger counts once for each such part of it: what it holds multiplies, too.
+const INLINED_BYTES: usize = 1 << 12;
 /// Function calls inside function bodies.
 const MOST_CALLS_DEEP: usize = 32;
 
@@ -98,7 +100,7 @@ struct Lower<'m, 'a> {
     functions: &'m FxHashMap<(&'a str, &'a str), Body<'a>>,
     builder: Builder,
     /// Arguments of the function calls that the current graph is inside of, the innermost last.
-    calls: Vec<Vec<(&'a str, Value<'a>)>>,
+    calls: Vec<Vec<(&'a str, &'m Value<'a>)>>,
     opsets: Vec<&'m [(&'a str, i64)]>,
     inlined: usize,
     graph_names: Names,
@@ -235,11 +237,7 @@ impl<'m, 'a> Lower<'m, 'a> {
         scope: &mut Scope<'a>,
     ) -> Result<NodeId, FormatError> {
         if !self.calls.is_empty() {
-            self.inlined += 1;
-        }
-        if self.inlined > MOST_INLINED {
-            let message = format!("function calls expand to more than {MOST_INLINED} nodes");
-            return Err(FormatError::at_byte("format::too-large", message, node.offset));
+            self.inline(1 + node.encoded.len() / INLINED_BYTES, node.offset)?;
         }
         let name = if node.name.is_empty() { format!("{}_{number}", node.op) } else { node.name.to_owned() };
         let (ty, attrs, constant) = self.kind(node);
@@ -259,6 +257,16 @@ impl<'m, 'a> Lower<'m, 'a> {
             }
         }
         Ok(node_id)
+    }
+
+    /// Counts what calls make more of.
+    fn inline(&mut self, more: usize, offset: usize) -> Result<(), FormatError> {
+        self.inlined += more;
+        if self.inlined > MOST_INLINED {
+            let message = format!("function calls expand to more than {MOST_INLINED} nodes");
+            return Err(FormatError::at_byte("format::too-large", message, offset));
+        }
+        Ok(())
     }
 
     /// Type and attributes of a node, and the description of a constant.
@@ -355,12 +363,13 @@ impl<'m, 'a> Lower<'m, 'a> {
             let message = format!("function calls nest more than {MOST_CALLS_DEEP} deep, or go round");
             return Err(FormatError::at_byte("format::too-deep", message, node.offset));
         }
+        self.inline(body.graph.inputs.len() + body.graph.outputs.len(), node.offset)?;
         let outer = self.calls.last().map(Vec::as_slice);
-        let given = node.attributes.iter().filter_map(|a| Some((a.name, resolve(a, outer)?.clone())));
-        let mut arguments: Vec<(&str, Value<'a>)> = given.collect();
+        let given = node.attributes.iter().filter_map(|a| Some((a.name, resolve(a, outer)?)));
+        let mut arguments: Vec<(&str, &Value<'a>)> = given.collect();
         for default in &body.defaults {
             if arguments.iter().all(|(name, _)| *name != default.name) {
-                arguments.push((default.name, default.value.clone()));
+                arguments.push((default.name, &default.value));
             }
         }
         self.calls.push(arguments);
@@ -445,12 +454,12 @@ impl<'a> Scope<'a> {
 /// The value of an attribute, which inside a function may be that of the call.
 fn resolve<'v, 'a>(
     attribute: &'v Attribute<'a>,
-    arguments: Option<&'v [(&'a str, Value<'a>)]>,
+    arguments: Option<&[(&'a str, &'v Value<'a>)]>,
 ) -> Option<&'v Value<'a>> {
     if attribute.reference.is_empty() {
         return Some(&attribute.value);
     }
-    arguments?.iter().find(|(name, _)| *name == attribute.reference).map(|(_, value)| value)
+    arguments?.iter().find(|(name, _)| *name == attribute.reference).map(|(_, value)| *value)
 }
 
 /// Type and attributes of a constant; the data of an external one stays where it is.

@@ -329,6 +329,43 @@ fn function_calls_that_go_round_or_multiply_end() {
     assert_eq!(read(&functions(3, false)).unwrap().snapshot.graph_count(), 1 + 1 + 2 + 4);
 }
 
+/// Not only nodes multiply: so do what a function takes and gives, and what its nodes hold.
+#[test]
+fn wide_functions_and_large_nodes_count_for_more() {
+    let model = |calls: usize, outputs: usize, bytes: usize| {
+        let mut w = crate::format::Writer::new();
+        w.raw(&one_node_model(b"").as_slice()[..2]);
+        w.message(7, |w| {
+            for call in 0..calls {
+                w.message(1, |w| {
+                    w.str(2, &format!("y{call}"));
+                    w.str(4, "f");
+                    w.str(7, "my");
+                });
+            }
+            w.message(12, |w| w.str(1, "y0"));
+        });
+        w.message(25, |w| {
+            w.str(1, "f");
+            (0..outputs).for_each(|_| w.str(5, "a"));
+            w.message(7, |w| {
+                w.str(2, "a");
+                w.str(4, "Relu");
+                w.message(5, |w| {
+                    w.str(1, "note");
+                    w.bytes(4, &vec![0; bytes]);
+                    w.int64(20, 3);
+                });
+            });
+            w.str(10, "my");
+        });
+        w.finish()
+    };
+    assert_eq!(read(&model(600, 1000, 0)).unwrap_err().code, "format::too-large");
+    assert_eq!(read(&model(600, 1, 2 << 20)).unwrap_err().code, "format::too-large");
+    assert_eq!(read(&model(600, 1, 0)).unwrap().snapshot.graph_count(), 601);
+}
+
 /// Whatever bytes change, there is a graph or an error.
 #[test]
 fn damaged_models_are_read_or_refused() {
