@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::input::unreadable;
+use super::input::{format_complaint, unreadable};
 use super::session::PREPARE;
 use crate::engine::{Case, CaseEnd};
 use crate::format::{LoadContext, inflate, load};
@@ -182,7 +182,7 @@ fn graph(path: &Path) -> Result<Snapshot, Complaint> {
     let bytes = std::fs::read(path).map_err(|error| unreadable(&shown, &error))?;
     match load(&bytes, &shown, &LoadContext::default()) {
         Ok(loaded) => Ok(loaded.snapshot),
-        Err(error) => Err(Complaint::error(error.code, error.message).at(shown)),
+        Err(error) => Err(format_complaint(&error, &shown, &bytes)),
     }
 }
 

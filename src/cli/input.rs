@@ -143,7 +143,7 @@ pub fn reason(error: &std::io::Error) -> String {
 }
 
 /// What the reader of a format says, with the lines it speaks of if they are text.
-fn format_complaint(error: &FormatError, shown: &str, bytes: &[u8]) -> Complaint {
+pub fn format_complaint(error: &FormatError, shown: &str, bytes: &[u8]) -> Complaint {
     let complaint = Complaint::error(error.code, error.message.clone()).maybe_help(error.help.clone());
     match excerpt(error, shown, bytes) {
         Some(excerpt) => complaint.excerpt(excerpt),

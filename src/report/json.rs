@@ -235,6 +235,8 @@ struct ComplaintJson<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     at: Vec<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    note: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     help: Vec<&'a str>,
 }
 
@@ -256,6 +258,7 @@ fn complaint_json(complaint: &Complaint) -> ComplaintJson<'_> {
         message: &complaint.message,
         labels: labels.collect(),
         at: complaint.lines(Below::At).collect(),
+        note: complaint.lines(Below::Note).collect(),
         help: complaint.lines(Below::Help).collect(),
     }
 }
