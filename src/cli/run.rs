@@ -66,6 +66,10 @@ pub fn optimize(args: &OptimizeArgs, desk: &mut Desk<'_, '_>, connect: &Connect)
             .into());
     }
     let targets = targets(args)?;
+    if let Some(path) = args.edits.as_ref().filter(|path| targets.contains(path)) {
+        let message = format!("the graph and the edit list would both be written to `{}`", path.display());
+        return Err(Complaint::error("cli::same-output", message).into());
+    }
     let run = workspace::run(&args.run, desk)?;
     let task = Task::new(&run, &args.show, Some(&targets), Mood::Done, desk);
     // The list holds the edits of every graph, so it is written when all are done.
