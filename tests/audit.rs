@@ -168,3 +168,39 @@ fn an_edit_recomputes_what_it_touches() {
     let count = |name: &str| log.iter().filter(|query| query.as_str() == name).count();
     assert!(count("dead") > 0 && count("pair_rows") == 0, "{log:?}");
 }
+
+/// A rule set of two files, the second an overlay.
+fn with_overlay(rules: &str, overlay: &str) -> RuleSources {
+    let file = |path: &str, text: &str, overlay| (path.to_owned(), text.to_owned(), overlay);
+    RuleSources { files: vec![file("rules.anchor", rules, false), file("overlay.anchor", overlay, true)] }
+}
+
+#[test]
+fn what_an_overlay_replaces_or_removes_is_no_entry() {
+    let read = |name: &str| fs::read_to_string(format!("tests/cli/replaced/{name}.anchor")).expect("rules");
+    let audit = audit(with_overlay(&read("rules"), &read("overlay")));
+    let of = |name: &str| audit.entries.iter().filter(|row| row.entry.name == name).collect::<Vec<_>>();
+    let [checked] = of("checked")[..] else { panic!("{:?}", of("checked")) };
+    assert_eq!((checked.path.as_str(), checked.line), ("overlay.anchor", 1));
+    assert_eq!(checked.reason.as_deref(), Some("of the new reason"));
+    assert!(of("part").is_empty(), "{:?}", of("part"));
+    let human = report::human(&audit, &Human::new(Style { color: false, width: None }));
+    assert!(human.contains("checker checked  1 pair: of the new reason"), "{human}");
+}
+
+#[test]
+fn each_entry_of_the_page_has_a_place_of_its_own() {
+    let page = report::page(&audit(with_overlay("set A = { X }\n", "extend set A = { Y }\n")));
+    let places: Vec<&str> =
+        page.split("<article id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(places, ["set--A", "set--A--2"]);
+}
+
+#[test]
+fn a_mark_is_not_ruled_by_what_is_said_of_a_longer_name() {
+    let mark = |name: &str| format!("attribute {name} on input where true\n");
+    let rules = mark("USER") + &mark("USER_MEMORY") + "never USER_MEMORY with any\n";
+    let told = told(&audit(with_overlay(&rules, "")).findings);
+    let alone = ("audit::unruled".to_owned(), "attribute USER: nothing rules it with any mark".to_owned());
+    assert!(told.contains(&alone), "{told:?}");
+}

@@ -195,7 +195,10 @@ fn unruled(db: &dyn Db, rules: RuleSet, found: &mut Vec<Finding>) {
         table.marks.iter().filter(|mark| !mark.otherwise).map(|mark| mark.name).collect();
     // What one mark has with all others is no rule of another one.
     let ruled = |row: &PairRow, mark: &str| {
-        row.by.is_some_and(|by| by.kind != "never" || !by.name.ends_with(" any") || by.name.starts_with(mark))
+        row.by.is_some_and(|by| match by.name.strip_suffix(" with any") {
+            Some(own) if by.kind == "never" => own == mark,
+            _ => true,
+        })
     };
     let is_alone = |mark: &str| {
         let mut own = table.pairs.iter().filter(|row| row.first == mark || row.second == mark);

@@ -32,7 +32,7 @@ pub use lists::{
 pub use pairs::{MarkRow, PairRow, Pairs, pair_rows};
 pub use uses::{Ref, Uses, entry_uses};
 
-use crate::db::Db;
+use crate::db::{self, Db};
 use crate::engine::Session;
 use crate::lang::syntax::ast::{ItemData, Kind};
 use crate::lang::syntax::print_text;
@@ -128,7 +128,7 @@ impl Audit {
         }
     }
 
-    /// An entry's row.
+    /// An entry's row; of a set that others extend, the declaration's.
     pub fn entry(&self, entry: Ref) -> Option<&EntryRow> {
         self.entries.iter().find(|row| row.entry == entry)
     }
@@ -152,7 +152,7 @@ fn entries(session: &Session) -> Vec<EntryRow> {
     let mut rows: Vec<EntryRow> = session
         .entries()
         .into_iter()
-        .filter(|entry| entry.kind != Kind::Test)
+        .filter(|entry| entry.kind != Kind::Test && entry.live)
         .map(|entry| EntryRow {
             entry: Ref::new(entry.kind, entry.name),
             path: entry.path,
@@ -163,18 +163,16 @@ fn entries(session: &Session) -> Vec<EntryRow> {
             used_by: Vec::new(),
         })
         .collect();
-    for &(kind, name, key) in &crate::db::live(db, rules).items {
-        let Some(item) = crate::db::find(db, rules, key).and_then(|id| crate::db::item(db, id)) else {
-            continue;
-        };
+    for &(kind, name, key) in &db::live(db, rules).items {
+        let Some(item) = db::find(db, rules, key).and_then(|id| db::item(db, id)) else { continue };
         let reason = match &item.0.data {
             ItemData::Checker(checker) => checker.because.as_ref(),
             ItemData::Always { because, .. } | ItemData::Skip { because, .. } => because.as_ref(),
             _ => None,
         };
         let entry = Ref::new(kind, name);
-        // An override stands behind what it replaces.
-        if let Some(row) = rows.iter_mut().rev().find(|row| row.entry == entry) {
+        // Of a set that others extend, the declaration.
+        if let Some(row) = rows.iter_mut().find(|row| row.entry == entry) {
             row.reason = reason.map(print_text);
             if let ItemData::Attribute { doc: Some(doc), .. } = &item.0.data {
                 row.doc = Some(doc.clone());
@@ -188,7 +186,7 @@ fn entries(session: &Session) -> Vec<EntryRow> {
         let user = uses.reference(number);
         for &used in uses.direct(number) {
             let used = uses.reference(used);
-            if let Some(row) = rows.iter_mut().rev().find(|row| row.entry == used && used != user) {
+            if let Some(row) = rows.iter_mut().find(|row| row.entry == used && used != user) {
                 row.used_by.push(user);
             }
         }

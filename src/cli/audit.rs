@@ -150,7 +150,7 @@ fn found(path: &Path) -> Result<Vec<Found>, Stop> {
 /// What is run of a graph: every pipeline, and the lints.
 fn runs(engine: &dyn Engine) -> Vec<Vec<Sym>> {
     let entries = engine.entries();
-    let of = |kind| entries.iter().filter(move |entry| entry.kind == kind);
+    let of = |kind| entries.iter().filter(move |entry| entry.live && entry.kind == kind);
     let mut runs: Vec<Vec<Sym>> = of(Kind::Pipeline).map(|entry| vec![entry.name]).collect();
     if of(Kind::Lint).next().is_some() {
         runs.push(vec![Sym::new(keyword(Kind::Lint))]);

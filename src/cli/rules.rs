@@ -266,15 +266,26 @@ struct EntryJson<'a> {
     overlay: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     replaced: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    removed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     doc: Option<&'a str>,
 }
 
-/// Whether an overlay has an `override` of this entry.
-fn replaced(entry: &EntryInfo, all: &[EntryInfo]) -> bool {
-    let same = |other: &&EntryInfo| (other.kind, other.name) == (entry.kind, entry.name) && other.overlay;
-    let overrides = |other: &EntryInfo| other.source.lines().any(|line| line.starts_with("override "));
-    !entry.overlay && all.iter().filter(same).any(overrides)
+/// What became of an entry that does not hold.
+#[derive(Clone, Copy, PartialEq)]
+enum Gone {
+    Replaced,
+    Removed,
+}
+
+/// Whether an overlay has an `override` or a `remove` of this entry.
+fn gone(entry: &EntryInfo, all: &[EntryInfo]) -> Option<Gone> {
+    let stands_for = |other: &EntryInfo| {
+        (other.kind, other.name) == (entry.kind, entry.name) && other.live && !std::ptr::eq(other, entry)
+    };
+    let is_gone = !entry.live && !entry.overlay;
+    is_gone.then(|| if all.iter().any(stands_for) { Gone::Replaced } else { Gone::Removed })
 }
 
 /// `rules list`.
@@ -299,7 +310,8 @@ pub fn list(
                 path: &entry.path,
                 line: entry.line,
                 overlay: entry.overlay,
-                replaced: replaced(entry, &loaded.entries),
+                replaced: gone(entry, &loaded.entries) == Some(Gone::Replaced),
+                removed: gone(entry, &loaded.entries) == Some(Gone::Removed),
                 doc: entry.doc.as_deref(),
             };
             text += &serde_json::to_string(&json).unwrap_or_default();
@@ -309,10 +321,11 @@ pub fn list(
         return Ok(FINE);
     }
     let place = |entry: &EntryInfo| {
-        let note = match entry.overlay {
-            true => " (overlay)",
-            false if replaced(entry, &loaded.entries) => " (replaced)",
-            false => "",
+        let note = match gone(entry, &loaded.entries) {
+            _ if entry.overlay => " (overlay)",
+            Some(Gone::Replaced) => " (replaced)",
+            Some(Gone::Removed) => " (removed)",
+            None => "",
         };
         format!("{}:{}{note}", entry.path, entry.line)
     };
@@ -378,10 +391,11 @@ pub fn show(
 }
 
 fn draw_entry(entry: &EntryInfo, all: &[EntryInfo], desk: &Desk<'_, '_>, text: &mut String) {
-    let note = match entry.overlay {
-        true => ", overlay",
-        false if replaced(entry, all) => ", replaced",
-        false => "",
+    let note = match gone(entry, all) {
+        _ if entry.overlay => ", overlay",
+        Some(Gone::Replaced) => ", replaced",
+        Some(Gone::Removed) => ", removed",
+        None => "",
     };
     let place = format!("// {}:{}{}", entry.path, entry.line, note);
     let _ = writeln!(text, "{}", desk.out.paint(Paint::Faint, &place));

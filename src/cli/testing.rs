@@ -42,6 +42,7 @@ fn entry(kind: Kind, name: &str, line: u32, source: &str, doc: Option<&str>) -> 
         line,
         doc: doc.map(str::to_owned),
         overlay: name == "USER_OUT",
+        live: true,
         source: source.into(),
     }
 }

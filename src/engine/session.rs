@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::measure::{Amount, Measured, amount};
 use super::outcome::{Outcome, PassFailure, RuleRef, StepOutcome};
@@ -16,6 +16,7 @@ use crate::db::{self, Database, Db, EntryName, Roots, RuleFile, RuleSet};
 use crate::format::onnx::TYPE_FUNCTION;
 use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
+use crate::lang::check::ItemKey;
 use crate::lang::eval::{Machine, NoHost, Value};
 use crate::lang::hir::Entry;
 use crate::lang::syntax::SourceItem;
@@ -86,6 +87,8 @@ pub struct EntryInfo {
     pub line: u32,
     pub doc: Option<String>,
     pub overlay: bool,
+    /// It holds: it is no `remove`, and no overlay replaces or removes it.
+    pub live: bool,
     /// Its text, documentation included.
     pub source: String,
 }
@@ -295,12 +298,14 @@ impl Session {
     /// All entries in order of file and place.
     pub fn entries(&self) -> Vec<EntryInfo> {
         let mut entries = Vec::new();
-        for &file in self.rules.files(&self.db) {
+        let live: FxHashSet<ItemKey> =
+            db::live(&self.db, self.rules).items.iter().map(|(_, _, key)| *key).collect();
+        for (number, &file) in (0u32..).zip(self.rules.files(&self.db)) {
             let text = file.text(&self.db);
             let parsed = db::parsed(&self.db, file);
             // Items stand in order, so lines are counted from one to the next.
             let (mut at, mut line) = (0, 1u32);
-            for item in &parsed.items {
+            for (index, item) in (0u32..).zip(&parsed.items) {
                 let Some(tree) = &item.item else { continue };
                 let start = keyword(&item.source).clamp(at, text.len().max(at));
                 line += memchr::memchr_iter(b'\n', &text.as_bytes()[at..start]).count() as u32;
@@ -312,6 +317,7 @@ impl Session {
                     line,
                     doc: tree.doc.clone(),
                     overlay: file.overlay(&self.db),
+                    live: live.contains(&ItemKey { file: number, index }),
                     source: item.source.text.clone(),
                 });
             }

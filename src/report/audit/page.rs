@@ -3,6 +3,7 @@
 use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::{letter, sums};
@@ -78,7 +79,7 @@ fn fill(name: &'static str, template: &'static str, audit: &Audit) -> String {
         environment.set_syntax(syntax);
         environment.add_template(name, template)?;
         let template = environment.get_template(name)?;
-        let entries: Vec<PageEntry<'_>> = audit.entries.iter().map(|row| entry(audit, row)).collect();
+        let entries = entries(audit);
         let shares = audit.coverage.as_ref().map(|coverage| (coverage.share(false), coverage.share(true)));
         let (grid, sums) = (grid(audit), sums(audit));
         template.render(Value::from(Serde(Page { audit, grid, entries, sums, shares })))
@@ -107,6 +108,21 @@ fn anchor(kind: &str, name: &str) -> String {
         text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect()
     };
     format!("{}--{}", word(kind), word(name))
+}
+
+/// All entries, each with a place of its own: links lead to the first of a name, behind which stand those that extend it.
+fn entries(audit: &Audit) -> Vec<PageEntry<'_>> {
+    let mut met: FxHashMap<Ref, usize> = FxHashMap::default();
+    let numbered = |row| {
+        let mut entry = entry(audit, row);
+        let number = met.entry(row.entry).or_default();
+        *number += 1;
+        if *number > 1 {
+            entry.id += &format!("--{number}");
+        }
+        entry
+    };
+    audit.entries.iter().map(numbered).collect()
 }
 
 fn entry<'a>(audit: &'a Audit, row: &'a EntryRow) -> PageEntry<'a> {
