@@ -204,3 +204,22 @@ fn a_mark_is_not_ruled_by_what_is_said_of_a_longer_name() {
     let alone = ("audit::unruled".to_owned(), "attribute USER: nothing rules it with any mark".to_owned());
     assert!(told.contains(&alone), "{told:?}");
 }
+
+#[test]
+fn what_is_set_in_blocks_of_every_kind_is_set() {
+    let names = ["a", "b", "c", "d", "e"];
+    let attrs = names.map(|name| format!("attr {name}: int on node\n")).concat();
+    let rules = attrs
+        + "chain tried for n: Node where true {
+  attempt first_try { set n.attr(a) = 1 }
+  for i in n.inputs { attempt second_try { set n.attr(b) = 1 } }
+  then { attempt { set n.attr(c) = 1 } else { set n.attr(d) = 1 } }
+}
+pass swept { sweep n in root { set n.attr(e) = 1 } }
+";
+    let audit = audit(with_overlay(&rules, ""));
+    for name in names {
+        let row = audit.attributes.iter().find(|row| row.name == name);
+        assert_eq!(row.map(|row| row.usage), Some("set"), "{name}: {row:?}");
+    }
+}

@@ -13,12 +13,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anchorwatch::audit::diff::compare;
+use anchorwatch::audit::mutate::{mutants, sample};
 use anchorwatch::audit::witness::{Found, Search, Trial};
 use anchorwatch::engine::{RuleSources, Session, TestGraph};
 use anchorwatch::lang::Level;
 use anchorwatch::report::diff::Report;
 use anchorwatch::report::{Human, Style, diff as report};
 use files::files;
+
+/// Mutants of the shipped rules that are looked at.
+const MUTANTS: usize = 300;
 
 fn session(sources: RuleSources) -> Session {
     let session = Session::new(sources);
@@ -158,4 +162,24 @@ fn rules_of_a_revision_are_read_with_git() {
     // Where there is no git, it is said.
     let (text, code) = program(folder.path(), &["diff", "HEAD:rules", "rules"], folder.path());
     assert!(code == Some(2) && text.contains("there is no `git` here"), "{text}");
+}
+
+/// Whatever a mutant changes, if the rules still check, is told: no part of an entry is looked past.
+#[test]
+fn every_small_change_is_told() {
+    let shipped = session(RuleSources::shipped());
+    let all = mutants(&shipped, &|_, _| true);
+    let mut changed = session(RuleSources::shipped());
+    let mut told = 0;
+    for mutant in sample(all, MUTANTS, 1) {
+        let text = changed.file_text(&mutant.path).expect("a file of the rules");
+        changed.set_text(&mutant.path, &mutant.apply(&text));
+        if changed.diagnostics().iter().all(|d| d.diagnostic.level != Level::Error) {
+            let difference = compare(&shipped, &changed);
+            assert!(!difference.is_empty(), "{}", mutant.name());
+            told += 1;
+        }
+        changed.set_text(&mutant.path, &text);
+    }
+    assert!(told > MUTANTS / 2, "{told} of {MUTANTS}");
 }

@@ -140,31 +140,17 @@ impl Found {
                 _ => {}
             }
         }
-        match &lowered.entry {
-            Some(
-                Entry::Pass { block, .. }
-                | Entry::Action { block, .. }
-                | Entry::Lint { block, .. }
-                | Entry::Symbols { block, .. },
-            ) => self.look_set(block, number),
-            Some(Entry::Chain(chain)) => self.look_set(&chain.then, number),
-            _ => {}
+        for block in lowered.entry.iter().flat_map(Entry::blocks) {
+            self.look_set(block, number);
         }
     }
 
     fn look_set(&mut self, block: &[Statement], number: usize) {
         for statement in block {
-            match statement {
-                Statement::SetAttr { key, .. } => {
-                    self.setters.entry(*key).or_default().insert(number);
-                }
-                Statement::For { body, .. } | Statement::Resolve { body, .. } => self.look_set(body, number),
-                Statement::If { arms, otherwise } => {
-                    arms.iter().for_each(|(_, block)| self.look_set(block, number));
-                    self.look_set(otherwise, number);
-                }
-                _ => {}
+            if let Statement::SetAttr { key, .. } = statement {
+                self.setters.entry(*key).or_default().insert(number);
             }
+            statement.blocks().into_iter().for_each(|block| self.look_set(block, number));
         }
     }
 }

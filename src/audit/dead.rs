@@ -343,6 +343,17 @@ impl Scan<'_, '_> {
                     self.bind(*local, None);
                     self.block(body);
                 }
+                Statement::Sweep { local, graph, condition, body } => {
+                    self.visit(*graph, &mut Vec::new());
+                    self.bind(*local, None);
+                    if let Some(condition) = condition {
+                        self.condition(*condition, &mut Vec::new(), "it visits no node");
+                    }
+                    self.block(body);
+                }
+                Statement::Attempt { .. } | Statement::Track { .. } => {
+                    statement.blocks().into_iter().for_each(|block| self.block(block));
+                }
                 Statement::Do { bind, args, .. } => {
                     args.iter().for_each(|arg| self.visit(*arg, &mut Vec::new()));
                     bind.iter().for_each(|local| self.bind(*local, None));

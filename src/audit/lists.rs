@@ -253,7 +253,9 @@ fn chain_steps_at(steps: &[ChainStep], depth: usize, rows: &mut Vec<ChainStepRow
 
 fn step_exprs<'a>(steps: &'a [ChainStep], found: &mut Vec<&'a Expr>) {
     for step in steps {
-        found.extend(step_parts(step).exprs);
+        let parts = step_parts(step);
+        found.extend(parts.exprs);
+        parts.blocks.into_iter().for_each(|block| block_exprs(&block.statements, found));
         step_exprs(inner_steps(step), found);
     }
 }

@@ -1,6 +1,6 @@
 //! Which entry mentions which, directly and through others.
 //!
-//! Promise: what is not reached from an entry here cannot run, be asked or be read when that entry runs. A pass that resolves
+//! Promise: what is not reached from an entry here cannot run, be asked or be read when that entry runs. An entry that resolves
 //! symbols, and whoever asks `conflicts`, reaches every rule of pairs.
 
 use std::sync::Arc;
@@ -72,9 +72,7 @@ pub fn entry_uses(db: &dyn Db, rules: RuleSet) -> Arc<Uses> {
             }
             direct[number].extend(uses.numbers.get(used));
         }
-        if let Some(Entry::Pass { block, .. }) = &lowered.entry
-            && resolves(block)
-        {
+        if lowered.entry.iter().flat_map(Entry::blocks).any(|block| resolves(block)) {
             direct[number].extend(&pair_rules);
         }
     }
@@ -88,13 +86,9 @@ pub fn entry_uses(db: &dyn Db, rules: RuleSet) -> Arc<Uses> {
 
 /// Whether some statement looks for conflicts.
 fn resolves(block: &[Statement]) -> bool {
-    block.iter().any(|statement| match statement {
-        Statement::Resolve { .. } => true,
-        Statement::For { body, .. } => resolves(body),
-        Statement::If { arms, otherwise } => {
-            arms.iter().any(|(_, block)| resolves(block)) || resolves(otherwise)
-        }
-        _ => false,
+    block.iter().any(|statement| {
+        matches!(statement, Statement::Resolve { .. })
+            || statement.blocks().into_iter().any(|block| resolves(block))
     })
 }
 

@@ -5,10 +5,10 @@ use super::trees::{before, blocks, exprs, optional, texts};
 use super::{Notes, Weight};
 use crate::lang::syntax::ast::{
     AttributeRule, ChainStep, Checker, CheckerAction, CheckerForm, Expr, Item, ItemData, MatrixResult, Name,
-    Param, PipelineRole, PipelineStep, Subject, Type, WalkStep,
+    Param, PipelineRole, PipelineStep, Refusal, Subject, Type, WalkStep,
 };
 use crate::lang::syntax::print::{attr_type, option_type, place_word};
-use crate::lang::syntax::tree::{Parts, inner_steps, position_word, same_expr, step_parts};
+use crate::lang::syntax::tree::{Parts, inner_steps, position_word, refusal_word, same_expr, step_parts};
 use crate::lang::syntax::{print_block, print_expr, print_item, print_text, print_type};
 
 /// Tells how `new` differs from `old`; both are of one kind. Sets are told by [`super::sets`], pairs by the table of pairs.
@@ -402,8 +402,17 @@ fn chain(old: &[ChainStep], new: &[ChainStep], notes: &mut Notes) {
     let shown = |step: &ChainStep| {
         step_parts(step).exprs.iter().map(|e| print_expr(e)).collect::<Vec<_>>().join(", ")
     };
+    let refusal = |step: &ChainStep| match step {
+        ChainStep::Require { end, .. } | ChainStep::Attempt { end, .. } => end.refusal,
+        _ => Refusal::Keep,
+    };
     let inside = |old: &ChainStep, new: &ChainStep, notes: &mut Notes| {
         let (a, b) = (step_parts(old), step_parts(new));
+        let word = |step| format!("else{}", refusal_word(refusal(step)));
+        said(&format!("step `{}`, what comes of a failure", name(new)), &word(old), &word(new), notes);
+        for (a, b) in a.blocks.iter().zip(&b.blocks) {
+            blocks(&format!("step `{}`", name(new)), a, b, notes);
+        }
         if a.exprs.len() == b.exprs.len() {
             for (a, b) in a.exprs.iter().zip(&b.exprs) {
                 exprs(&format!("step `{}`, condition", name(new)), a, b, notes);
@@ -440,8 +449,10 @@ fn chain(old: &[ChainStep], new: &[ChainStep], notes: &mut Notes) {
                 inside(&old[a], &new[b], notes);
             }
             Aligned::Instead(a, b) => {
-                let renamed = format!("step `{}` is called {} now", name(&old[a]), names[b]);
-                notes.push(Weight::Wording, renamed, None, None);
+                if name(&old[a]) != name(&new[b]) {
+                    let renamed = format!("step `{}` is called {} now", name(&old[a]), names[b]);
+                    notes.push(Weight::Wording, renamed, None, None);
+                }
                 inside(&old[a], &new[b], notes);
             }
             Aligned::Dropped(a) => {

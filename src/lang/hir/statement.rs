@@ -1,6 +1,6 @@
 //! Typed statements; part of [`hir`](super).
 
-use super::{ExprId, Local, TextId, TextPart};
+use super::{ChainStep, CheckerAction, Entry, ExprId, Local, TextId, TextPart};
 use crate::graph::Sym;
 use crate::lang::Level;
 use crate::lang::syntax::ast::AttrType;
@@ -130,6 +130,81 @@ pub enum Statement {
         anchor: ExprId,
         into: ExprId,
     },
+}
+
+impl Statement {
+    /// The blocks that stand in it.
+    pub fn blocks(&self) -> Vec<&Block> {
+        match self {
+            Statement::If { arms, otherwise } => {
+                arms.iter().map(|(_, block)| block).chain([otherwise]).collect()
+            }
+            Statement::For { body, .. } | Statement::Resolve { body, .. } | Statement::Sweep { body, .. } => {
+                vec![body]
+            }
+            Statement::Attempt { body, otherwise } => vec![body, otherwise],
+            Statement::Track { otherwise, .. } => otherwise.iter().collect(),
+            Statement::Let { .. }
+            | Statement::Stop
+            | Statement::Do { .. }
+            | Statement::Give(_)
+            | Statement::Isolate { .. }
+            | Statement::Found(_)
+            | Statement::Join { .. }
+            | Statement::Unite { .. }
+            | Statement::Fail(_)
+            | Statement::Halt(_)
+            | Statement::Report { .. }
+            | Statement::Insert(_)
+            | Statement::Clear { .. }
+            | Statement::Delete(_)
+            | Statement::Connect { .. }
+            | Statement::Cut(_)
+            | Statement::Link { .. }
+            | Statement::Unlink { .. }
+            | Statement::SetAttr { .. }
+            | Statement::SetNote { .. }
+            | Statement::SetField { .. }
+            | Statement::Sort { .. }
+            | Statement::Apply { .. }
+            | Statement::Merge { .. } => Vec::new(),
+        }
+    }
+}
+
+impl Entry {
+    /// The outermost blocks of statements.
+    pub fn blocks(&self) -> Vec<&Block> {
+        let mut found = Vec::new();
+        match self {
+            Entry::Pass { block, .. }
+            | Entry::Action { block, .. }
+            | Entry::Lint { block, .. }
+            | Entry::Symbols { block, .. } => found.push(block),
+            Entry::Checker(checker) => {
+                if let CheckerAction::Body(block) = &checker.action {
+                    found.push(block);
+                }
+            }
+            Entry::Chain(chain) => {
+                attempts(&chain.steps, &mut found);
+                found.push(&chain.then);
+            }
+            Entry::Steps { steps, .. } => attempts(steps, &mut found),
+            _ => {}
+        }
+        found
+    }
+}
+
+fn attempts<'a>(steps: &'a [ChainStep], found: &mut Vec<&'a Block>) {
+    for step in steps {
+        match step {
+            ChainStep::Attempt { body, .. } => found.push(body),
+            ChainStep::For { steps, .. } => attempts(steps, found),
+            ChainStep::Let { .. } | ChainStep::Require { .. } | ChainStep::Use { .. } => {}
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

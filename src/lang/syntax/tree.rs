@@ -194,12 +194,12 @@ pub fn step_parts(step: &ChainStep) -> Parts<'_> {
         ChainStep::Let { name, value } => parts(format!("let {}", word(name)), [value]),
         ChainStep::Require { name, condition, end } => Parts {
             texts: end_texts(end),
-            ..parts(format!("require {}{}", word(name), refusal(end)), [condition])
+            ..parts(format!("require {}{}", word(name), refusal_word(end.refusal)), [condition])
         },
         ChainStep::Attempt { name, body, end } => Parts {
             texts: end_texts(end),
             blocks: vec![body],
-            ..parts(format!("attempt {}{}", word(name), refusal(end)), [])
+            ..parts(format!("attempt {}{}", word(name), refusal_word(end.refusal)), [])
         },
         ChainStep::For { binder, list, condition, .. } => parts(
             format!("for {} {}", word(binder), condition.is_some()),
@@ -216,8 +216,9 @@ fn end_texts(end: &StepEnd) -> Vec<(&'static str, &Text)> {
     end.otherwise.iter().map(|text| ("else", text)).chain(help).collect()
 }
 
-fn refusal(end: &StepEnd) -> &'static str {
-    match end.refusal {
+/// What stands behind the `else` of a step: nothing if the chain just goes no further.
+pub fn refusal_word(refusal: Refusal) -> &'static str {
+    match refusal {
         Refusal::Keep => "",
         Refusal::Warn => " warn",
         Refusal::Fail => " fail",
