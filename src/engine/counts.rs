@@ -1,20 +1,22 @@
 //! How many nodes or anchors of a graph the condition of an entry holds for, and how often rules fire in a run.
 //!
 //! Promise: a count is a query of its own per (snapshot, entry) or per step of a run, so that an edit of one condition counts that
-//! one again. An entry whose condition fails on the graph has no count. What is counted is not rendered.
+//! one again. An entry whose condition fails on the graph has no count. What is counted is not rendered ([`super::remarks`]: but
+//! where two steps may have said the same).
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::outcome::RuleRef;
 use super::queries::{At, Layer, mark_list};
 use super::reach::ReachIndex;
+use super::remarks::{Steps, said_again};
 use super::render::Renderer;
 use super::run::{PassRun, run_pass};
 use super::session::{Request, RunError, Session};
-use crate::db::{self, Db, Roots, RuleSet, live, names, program};
+use crate::db::{self, Db, Roots, RuleSet, first_param, live, names, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym};
 use crate::lang::eval::{Host, Machine, Value};
 use crate::lang::hir::{Entry, ExprId, Ty};
@@ -43,6 +45,7 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
     let id = linked.0.entry(kind, name)?;
     let host = Indexed { reach: RefCell::default() };
     let mut machine = Machine::over(&linked.0, &host, snapshot, GraphId::ROOT);
+    machine.share_alike();
     let nodes = || snapshot.dense().order().to_vec();
     let mut of_nodes = |condition: ExprId| {
         let all: Vec<NodeId> = nodes();
@@ -59,7 +62,7 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
         }
         Entry::Chain(chain) => of_nodes(chain.subject.condition.filter(|_| chain.subject.list.is_none())?),
         Entry::Fn { params: 1, result: Ty::Bool, .. } => {
-            let param = db::scope(db, rules).first_param(name)?;
+            let param = first_param(db, rules, db::EntryName::new(db, kind, name))?;
             let subjects: Vec<Value> = match param {
                 Ty::Node => nodes().into_iter().map(Value::Node).collect(),
                 Ty::Input => inputs(snapshot).map(Value::from).collect(),
@@ -72,7 +75,7 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
             for subject in subjects {
                 count += usize::from(machine.call(name, &[subject]).ok()?.is_true());
             }
-            Some(Matched { kind, name, count, of, nodes: *param == Ty::Node })
+            Some(Matched { kind, name, count, of, nodes: param == Ty::Node })
         }
         _ => None,
     }
@@ -115,18 +118,10 @@ pub struct RunCounts {
 pub struct StepCounts {
     /// Findings that an edit answers.
     pub(super) fires: FxHashMap<RuleRef, usize>,
-    /// Findings that nothing answers.
-    pub(super) remarks: Vec<Remark>,
+    /// Findings that nothing answers: of equal ones of several steps only the first counts.
+    pub(super) remarks: FxHashMap<RuleRef, usize>,
     /// By pass and rule.
     pub(super) edits: FxHashMap<(Sym, Sym), usize>,
-}
-
-/// A finding that nothing answers: of equal ones of several steps only the first counts.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Remark {
-    pub rule: RuleRef,
-    pub message: String,
-    pub places: Vec<(NodeId, Option<Anchor>)>,
 }
 
 /// What a step did, in numbers.
@@ -143,16 +138,23 @@ impl Session {
     pub fn count(&self, snapshot: &Snapshot, request: &Request) -> Result<RunCounts, RunError> {
         let (db, rules) = (&self.db, self.rules);
         let mut counts = RunCounts::default();
-        let mut said: FxHashSet<&Remark> = FxHashSet::default();
+        let mut remarked: Vec<(PassRun<'_>, &StepCounts)> = Vec::new();
         self.each_step(snapshot, request, |step, run| {
             let of = step_counts(db, rules, run, step.told);
-            let is_new = |remark: &&Remark| !said.contains(remark);
-            let remarks: Vec<&Remark> = of.remarks.iter().filter(is_new).collect();
-            let fires = of.fires.iter().map(|(rule, count)| (rule, *count));
-            for (rule, count) in fires.chain(remarks.iter().map(|remark| (&remark.rule, 1))) {
+            let may_repeat =
+                |before: &StepCounts| of.remarks.keys().any(|rule| before.remarks.contains_key(rule));
+            let before = remarked.iter().filter(|(_, counts)| may_repeat(counts)).map(|(run, _)| *run);
+            let before: Vec<PassRun<'_>> = before.collect();
+            let again = (!before.is_empty()).then(|| said_again(db, rules, run, Steps::new(db, before)));
+            for (rule, count) in of.fires.iter().chain(&of.remarks) {
                 *counts.fires.entry((rule.kind, rule.name.as_str())).or_insert(0) += count;
             }
-            said.extend(remarks);
+            for (rule, count) in again.into_iter().flatten() {
+                counts.fires.entry((rule.kind, rule.name.as_str())).and_modify(|fires| *fires -= count);
+            }
+            if !of.remarks.is_empty() {
+                remarked.push((run, of));
+            }
             for (&(pass, rule), count) in &of.edits {
                 *counts.edits.entry(pass.as_str()).or_insert(0) += count;
                 if rule != pass {
