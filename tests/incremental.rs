@@ -237,6 +237,34 @@ fn other_marks_run_the_rules_that_read_them_and_what_is_left_over() {
 }
 
 #[test]
+fn a_pair_that_meets_nowhere_runs_nothing_on_the_graph() {
+    let mut watch = Watch::of(&["tensor_move", "layout"], generate::mixed(1000));
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "always IMMUTABLE_ADDRESS_OUTPUT with CONTINUOUS_INPUT\n  because \"a constant or variable cannot move into a block\"\n",
+        "",
+    );
+    // The items behind it have moved up, and are the same, as are their texts. Of pairs it is looked up what is done about them.
+    for query in ["program", "symbols", "mark_list", "verdicts", "run_pass", "tell"] {
+        assert_eq!(ran.get(query), None, "{query} in {ran:?}");
+    }
+    assert_eq!(ran.get("pair_table"), Some(&1), "{ran:?}");
+    assert!(ran["class_of"] > 0, "{ran:?}");
+}
+
+#[test]
+fn a_pair_that_meets_runs_its_rule_and_the_passes_that_asked_of_it() {
+    let mut watch = Watch::new();
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "// ---- Facts of pairs ----",
+        "always USER_MEMORY_INPUT with NORMAL_INPUT because \"handed in\"\n",
+    );
+    assert_eq!(ran.get("verdicts"), Some(&1), "{ran:?}");
+    assert_eq!(ran.get("run_pass"), Some(&1), "{ran:?}");
+}
+
+#[test]
 fn an_option_runs_what_reads_it() {
     let mut watch = Watch::new();
     let ran = watch.option("ge.buildGraphMode", "offline");

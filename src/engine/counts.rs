@@ -221,4 +221,36 @@ mod tests {
             .collect();
         assert_eq!(counts, [("FROM_SOURCE", 2, 4), ("p", 1, 4), ("is_source", 2, 4), ("is_late", 1, 3)]);
     }
+
+    #[test]
+    fn what_two_steps_say_word_for_word_of_the_same_places_is_counted_once() {
+        let lint = |name: &str, body: &str| {
+            format!("lint {name} W_{name} warn for n: Node where n.inputs.count == 2 {{ {body} }}\n")
+        };
+        let rules = [
+            "attr size: int on node\n".to_owned(),
+            lint("named", r#"report n "{n.name} has two inputs""#),
+            lint("sized", r#"report n "{n.name} has size {n.attr(size) ?? 0}""#),
+            lint("either", r#"if n.attr(size) == 9 { report n "two" } else { report n "two" }"#),
+            lint("otherwise", r#"if n.attr(size) == 9 { report n "nine" } else { report n "less" }"#),
+            lint("twice", r#"report n "again"; report n "again""#),
+            "pass grows for n: Node where n.attr(size) == 1 { set n.attr(size) = 9 }\n".to_owned(),
+            "pipeline lints = named, sized, either, otherwise, twice\n".to_owned(),
+            "pipeline all as default = lints, grows, lints\n".to_owned(),
+        ];
+        let files = vec![("a.anchor".to_owned(), rules.concat(), false)];
+        let session = Session::new(RuleSources { files });
+        let errors: Vec<_> = session.diagnostics().into_iter().map(|d| d.diagnostic.message).collect();
+        assert_eq!(errors, [""; 0]);
+        let text = "a: Src\nb: Add(a, a) { size = 1 }\nc: Add(a, b) { size = 2 }\n";
+        let graph = notation::parse(text).0.expect("a graph");
+        let request = Request { graph: GraphId::ROOT, node: None, steps: Vec::new(), sort: false };
+        let counts = session.count(&graph, &request).expect("sound rules");
+        let fires: Vec<(&str, usize)> =
+            counts.fires.iter().map(|((_, name), count)| (*name, *count)).collect();
+        // What is said of `b` is another size, and another word, when it has grown.
+        assert_eq!(fires, [("either", 2), ("named", 2), ("otherwise", 3), ("sized", 3), ("twice", 4)]);
+        let told = session.run(&graph, &request).expect("sound rules").findings().count();
+        assert_eq!(told, fires.iter().map(|(_, count)| count).sum::<usize>());
+    }
 }
