@@ -75,6 +75,10 @@ passes! {
 
     // Graphs like those that the speed of others is known of.
     rw_peer: "rw" on peer_like of SIZES;
+    hccl_memcpy_peer: "hccl_memcpy" on peer_like of SIZES;
+    hccl_continuous_peer: "hccl_continuous" on peer_like of SIZES;
+    subgraph_peer: "subgraph" on peer_like of SIZES;
+    identity_peer: "identity" on peer_like of SIZES;
     lint_peer: "lint" on peer_like of SIZES;
 
     // Tensors in a row.

@@ -56,6 +56,8 @@ pub(super) struct Alike {
     /// One node of each kind, and the kind of its graph.
     examples: Vec<(Arc<Node>, u32)>,
     by_hash: FxHashMap<u64, Vec<Kind>>,
+    /// The kind that was found last for a type in a kind of graph: the next node is often of it.
+    last: FxHashMap<(Sym, u32), Kind>,
     large: FxHashMap<NodeId, Kind>,
     /// Kinds of graphs: the kind of the node around, or none, and the attributes that matter.
     surroundings: Vec<(Kind, Vec<(Sym, AttrValue)>)>,
@@ -135,6 +137,7 @@ impl Alike {
             calls: Vec::new(),
             examples: Vec::new(),
             by_hash: FxHashMap::default(),
+            last: FxHashMap::default(),
             large: FxHashMap::default(),
             surroundings: Vec::new(),
             graphs: FxHashMap::default(),
@@ -194,6 +197,17 @@ impl Alike {
     fn new_kind(&mut self, machine: &Machine<'_>, id: NodeId, depth: u32) -> Option<Kind> {
         let node = machine.node(id)?;
         let graph = self.surrounding(machine, node.graph, depth)?;
+        if let Some(&kind) = self.last.get(&(node.ty, graph))
+            && self.is_alike(node, graph, kind)
+        {
+            return Some(kind);
+        }
+        let kind = self.kind_like(id, node, graph)?;
+        self.last.insert((node.ty, graph), kind);
+        Some(kind)
+    }
+
+    fn kind_like(&mut self, id: NodeId, node: &Arc<Node>, graph: u32) -> Option<Kind> {
         let hash = self.hash(node, graph);
         let known = match hash {
             Some(hash) => self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice),

@@ -41,7 +41,13 @@ impl Machine<'_> {
             return Err(Failure::mechanism("unknown", format!("there is no chain `{chain}`")));
         };
         self.inside(self.code(linked), |m, code| {
-            let base = m.enter(&[Value::Graph(m.root()), Value::Node(node)], code.locals);
+            let frame = [Value::Graph(m.root()), Value::Node(node)];
+            if let Some(condition) = chain.subject.condition
+                && m.settled_in_frame(code, condition, &frame) == Some(false)
+            {
+                return Ok(ChainEnd::Elsewhere);
+            }
+            let base = m.enter(&frame, code.locals);
             let result = m.whole_chain(code, chain, base);
             m.leave(base);
             result
@@ -130,7 +136,7 @@ impl Machine<'_> {
             }
             ChainStep::For { local, list, steps } => {
                 let mut kept = None;
-                self.for_loop(code, (*local, *list), base, &mut |m| {
+                self.for_loop(code, (*local, *list), None, base, &mut |m| {
                     kept = m.chain_steps(code, steps, base)?;
                     Ok(if kept.is_none() { Flow::Next } else { Flow::Stop })
                 })?;

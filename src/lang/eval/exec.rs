@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::code::Code;
 use super::edits::attr_value;
 use super::machine::STORED;
+use super::sieve::{FEW, Question};
 use super::{EntryId, Failure, Machine, Subject, Value};
 use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder, Tracked};
 use crate::lang::Level;
-use crate::lang::hir::{Block, Entry, ExprId, Insert, Statement, TextId};
+use crate::lang::hir::{Block, Entry, ExprId, Insert, Local, Statement, TextId};
 use crate::lang::syntax::ast::Kind;
 
 /// An anchor that a checker puts into the conflict set.
@@ -189,7 +190,8 @@ impl<'a> Machine<'a> {
                 return self.block(code, otherwise, base);
             }
             Statement::For { local, list, body } => {
-                return self.for_loop(code, (*local, *list), base, &mut |m| m.block(code, body, base));
+                let mut round = |m: &mut Self| m.block(code, body, base);
+                return self.for_loop(code, (*local, *list), Some(body), base, &mut round);
             }
             Statement::Stop => return Ok(Flow::Stop),
             Statement::Do { bind, action, args } => {
@@ -365,29 +367,20 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Does `body` for each element of a list, until it stops. The list is taken before the loop starts: the body may
-    /// change what it was made of.
+    /// Does `body` for each element of a list, until it stops; `block`: what it does, if that is a block. The list is taken before
+    /// the loop starts: the body may change what it was made of.
     pub(super) fn for_loop(
         &mut self,
         code: &Code,
         (local, list): (u32, ExprId),
+        block: Option<&Block>,
         base: usize,
         body: &mut dyn FnMut(&mut Self) -> Result<Flow, Failure>,
     ) -> Result<Flow, Failure> {
-        let slot = base + local as usize;
         if !Self::is_lazy(code, list) {
-            let list = self.value(code, list, base)?;
-            for element in list.elements() {
-                if !self.spend(1) {
-                    return self.settle(Flow::Stop);
-                }
-                self.stack[slot] = element;
-                self.begin_round(code, local, base);
-                if body(self)? == Flow::Stop {
-                    return Ok(Flow::Stop);
-                }
-            }
-            return Ok(Flow::Next);
+            let values = self.value(code, list, base)?;
+            let sifted = self.sifted((code, list, block), values.len(), values.at(0));
+            return self.rounds(code, (local, base), sifted, values.elements(), body);
         }
         let mut elements = self.loops.pop().unwrap_or_default();
         self.each(code, list, base, &mut |m, value| {
@@ -395,15 +388,57 @@ impl<'a> Machine<'a> {
             m.spend(STORED)
         });
         let mut result = self.settle(Flow::Next);
-        for element in elements.drain(..) {
+        if result.is_ok() {
+            let sifted = self.sifted((code, list, block), Some(elements.len()), elements.first().cloned());
+            result = self.rounds(code, (local, base), sifted, elements.drain(..), body);
+        }
+        elements.clear();
+        self.loops.push(elements);
+        result
+    }
+
+    /// What is asked of the elements of a loop before a round, if that is worth it.
+    fn sifted<'b>(
+        &self,
+        (code, list, block): (&Code, ExprId, Option<&'b Block>),
+        len: Option<usize>,
+        first: Option<Value>,
+    ) -> Option<(Question, &'b Block)> {
+        let is_long = len >= Some(FEW) && matches!(first, Some(Value::Node(_)));
+        (is_long && self.can_sift(code)).then_some((Question::body(code.entry, list), block?))
+    }
+
+    fn rounds(
+        &mut self,
+        code: &Code,
+        (local, base): (Local, usize),
+        sifted: Option<(Question, &Block)>,
+        elements: impl Iterator<Item = Value>,
+        body: &mut dyn FnMut(&mut Self) -> Result<Flow, Failure>,
+    ) -> Result<Flow, Failure> {
+        let mut sieve = sifted.map(|(question, _)| self.take_sieve(question));
+        let mut result = Ok(Flow::Next);
+        for element in elements {
+            if !self.spend(1) {
+                result = self.settle(Flow::Stop);
+                break;
+            }
+            self.stack[base + local as usize] = element;
+            if let Some((_, block)) = sifted
+                && let Some(sieve) = &mut sieve
+                && self.is_idle(sieve, code, block, (local, base))
+            {
+                continue;
+            }
+            self.begin_round(code, local, base);
+            result = body(self);
             if !matches!(result, Ok(Flow::Next)) {
                 break;
             }
-            self.stack[slot] = element;
-            self.begin_round(code, local, base);
-            result = body(self);
         }
-        self.loops.push(elements);
+        if let Some(((question, _), sieve)) = sifted.zip(sieve) {
+            self.keep_sieve(question, sieve);
+        }
         result
     }
 

@@ -8,13 +8,14 @@ use super::code::{Code, ConstSet, NONE, Op, Span, condition};
 use super::machine::STORED;
 use super::memo::Key;
 use super::program::Data;
+use super::sieve::Question;
 use super::stream::End;
 use super::trace::EventKind;
 use super::value::total_order;
 use super::{EntryId, Machine, Subject, Value};
 use crate::graph::Sym;
 use crate::lang::facts::Fact;
-use crate::lang::hir::{Arith, Each, ExprId};
+use crate::lang::hir::{Arith, Each, ExprId, Local};
 use crate::lang::syntax::ast::Quantifier;
 
 impl<'a> Machine<'a> {
@@ -447,9 +448,14 @@ impl<'a> Machine<'a> {
     ) -> Value {
         let mut count = 0;
         let mut found = Value::None;
+        let question = Question::condition(code.entry, condition);
+        let is_sifted = Self::is_of_nodes(code, list) && self.can_sift(code);
+        let mut sieve = is_sifted.then(|| self.take_sieve(question));
         let ended = self.each(code, list, base, &mut |m, value| {
             m.stack[slot] = value;
-            let holds = m.traced_condition(code, condition, base);
+            let local = (slot - base) as Local;
+            let settled = sieve.as_mut().and_then(|sieve| m.settled(sieve, code, condition, (local, base)));
+            let holds = settled.unwrap_or_else(|| m.traced_condition(code, condition, base));
             match kind {
                 Quantifier::All => holds,
                 Quantifier::Any => !holds,
@@ -465,6 +471,9 @@ impl<'a> Machine<'a> {
                 }
             }
         });
+        if let Some(sieve) = sieve {
+            self.keep_sieve(question, sieve);
+        }
         match kind {
             Quantifier::All => Value::Bool(ended != End::Stopped),
             Quantifier::Any => Value::Bool(ended == End::Stopped),

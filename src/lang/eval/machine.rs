@@ -12,6 +12,7 @@ use super::host::{Failure, Host, Marks};
 use super::lasting::Lasting;
 use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
+use super::sieve::{Question, Sieve};
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Reads, Trace};
 use super::value::List;
@@ -63,6 +64,8 @@ pub struct Machine<'a> {
     pub(super) lasting: Option<Box<Lasting>>,
     /// What nodes that are alike have in common; where that is kept in mind.
     pub(super) alike: Option<Box<Alike>>,
+    /// What types of nodes settle.
+    pub(super) sieves: FxHashMap<Question, Sieve>,
     /// A sweep visits this node alone.
     pub(super) only: Option<NodeId>,
     pub(super) counters: FxHashMap<Sym, i64>,
@@ -124,6 +127,7 @@ impl<'a> Machine<'a> {
             tracked: None,
             lasting: None,
             alike: None,
+            sieves: FxHashMap::default(),
             only: None,
             counters: FxHashMap::default(),
             notes: FxHashMap::default(),
@@ -283,6 +287,9 @@ impl<'a> Machine<'a> {
         let program = self.program;
         let Some(linked) = program.linked(entry) else { return Ok(false) };
         let code = self.code(linked);
+        if let Some(holds) = self.settled_in_frame(code, expr, frame) {
+            return Ok(holds);
+        }
         let base = self.enter(frame, code.locals);
         let value = self.condition(code, expr, base);
         self.reach(entry);

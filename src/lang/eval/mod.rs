@@ -34,6 +34,7 @@ mod program;
 mod reach;
 mod render;
 mod residual;
+mod sieve;
 mod simplify;
 mod stream;
 mod sweep;

@@ -43,6 +43,15 @@ pub(super) struct Spot {
     pub base: usize,
 }
 
+/// What is taken to be known of the node that code is fitted to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grain {
+    /// All that the nodes of its kind have in common.
+    Kind,
+    /// Its type alone.
+    Type,
+}
+
 /// How many expressions `id` is made of.
 fn size(code: &Code, id: ExprId) -> usize {
     let (mut size, mut open) = (0, vec![id]);
@@ -56,19 +65,11 @@ fn size(code: &Code, id: ExprId) -> usize {
 impl Machine<'_> {
     /// What is left of `body` at nodes like that of `spot`.
     pub(super) fn residual(&mut self, code: &Code, body: ExprId, spot: Spot) -> Shared {
-        if !self.descend() {
-            return Shared::AsWritten;
-        }
         let before = size(code, body);
-        let to = code.beside();
         let known = vec![(spot.local, Op::Local(spot.local))];
-        let mut specializer = Specializer { machine: self, from: code, to, spot, known, inside: 0 };
-        let root = specializer.expr(body);
-        let code = specializer.to;
-        self.calls -= 1;
-        if self.pending.is_some() {
+        let Some((code, root)) = self.specialized(code, body, spot, known, Grain::Kind) else {
             return Shared::AsWritten;
-        }
+        };
         match &code.ops[root as usize] {
             Op::Const(value) => return Shared::Value(Kept::Value(value.clone())),
             Op::Local(local) if *local == spot.local => {
@@ -82,6 +83,42 @@ impl Machine<'_> {
         let is_worth_it = size <= SMALL || size * 4 <= before * 3;
         if is_worth_it { Shared::Residual(Rc::new(Residual { code, root, size })) } else { Shared::AsWritten }
     }
+
+    /// How a condition comes out at all nodes of the type of one that `locals` hold, or hold anchors of: as far as the type
+    /// tells.
+    pub(super) fn told_by_type(
+        &mut self,
+        code: &Code,
+        condition: ExprId,
+        spot: Spot,
+        locals: impl Iterator<Item = Local>,
+    ) -> Option<bool> {
+        let known = locals.map(|local| (local, Op::Local(local))).collect();
+        let (code, root) = self.specialized(code, condition, spot, known, Grain::Type)?;
+        match &code.ops[root as usize] {
+            Op::Const(value) => Some(value.is_true()),
+            _ => None,
+        }
+    }
+
+    fn specialized(
+        &mut self,
+        from: &Code,
+        body: ExprId,
+        spot: Spot,
+        known: Vec<(Local, Op)>,
+        grain: Grain,
+    ) -> Option<(Code, ExprId)> {
+        if !self.descend() {
+            return None;
+        }
+        let to = from.beside();
+        let mut specializer = Specializer { machine: self, from, to, spot, grain, known, inside: 0 };
+        let root = specializer.expr(body);
+        let code = specializer.to;
+        self.calls -= 1;
+        self.pending.is_none().then_some((code, root))
+    }
 }
 
 struct Specializer<'m, 'a, 'c> {
@@ -89,6 +126,7 @@ struct Specializer<'m, 'a, 'c> {
     from: &'c Code,
     to: Code,
     spot: Spot,
+    grain: Grain,
     /// Locals whose values are known, and what stands for them.
     known: Vec<(Local, Op)>,
     /// Inside of so many expressions that are fitted to other nodes, and have to stay as they are.
@@ -140,7 +178,10 @@ impl<'c> Graft<'c> for Specializer<'_, '_, 'c> {
             Op::Let { local, value, body } => self.binding(local, value, body),
             Op::Call { callee, args, lift } => self.call(callee, args, lift),
             Op::Walk { walk, mode, from } => self.walk(walk, mode, from),
-            Op::Alike { local, body, .. } if self.knows(local) => self.expr(body),
+            // What is found by the type is a value, not code that is kept.
+            Op::Alike { local, body, .. } if self.knows(local) || self.grain == Grain::Type => {
+                self.expr(body)
+            }
             Op::Alike { .. } => {
                 self.inside += 1;
                 let copy = self.copy(id);
@@ -170,11 +211,37 @@ impl Specializer<'_, '_, '_> {
             }
             _ => {}
         }
-        let rests_on = self.from.own(id)?;
-        rests_on
-            .iter()
-            .all(|local| self.knows(*local))
-            .then(|| self.machine.expr(self.from, id, self.spot.base))
+        let is_known = match self.grain {
+            Grain::Kind => self.from.own(id)?.iter().all(|local| self.knows(*local)),
+            Grain::Type => self.is_told_by_type(id),
+        };
+        is_known.then(|| self.machine.expr(self.from, id, self.spot.base))
+    }
+
+    /// Whether `id` asks for the type of the node, and for nothing else.
+    fn is_told_by_type(&self, id: ExprId) -> bool {
+        match self.from.ops[id as usize] {
+            Op::Fact { fact: Fact::NodeType, base, .. } => self.is_the_node(base),
+            Op::InSet { value, .. } | Op::InConsts { value, .. } | Op::IsNone { value, .. } => {
+                self.is_told_by_type(value)
+            }
+            Op::Compare { left, right, .. } => self.is_told_by_type(left) && self.is_told_by_type(right),
+            Op::Const(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether `id` is the node that is known.
+    fn is_the_node(&self, id: ExprId) -> bool {
+        let local = match self.from.ops[id as usize] {
+            Op::Local(local) => local,
+            Op::Fact { fact: Fact::InputNode | Fact::OutputNode | Fact::AnchorNode, base, .. } => {
+                let Op::Local(local) = self.from.ops[base as usize] else { return false };
+                local
+            }
+            _ => return false,
+        };
+        self.knows(local) && self.is_here(&self.machine.stack[self.spot.base + local as usize])
     }
 
     /// The value of `id`, of which `copy` is left, if that is known.
@@ -283,6 +350,9 @@ impl Specializer<'_, '_, '_> {
     }
 
     fn called(&mut self, callee: EntryId, args: &[ExprId], copies: &[ExprId], lift: u32) -> Option<ExprId> {
+        if self.grain == Grain::Type {
+            return None;
+        }
         let program = self.machine.program;
         let linked = program.linked(callee)?;
         let Data::Fn { value } = linked.data else { return None };
@@ -318,7 +388,7 @@ impl Specializer<'_, '_, '_> {
     /// A walk that ends where it begins.
     fn walk(&mut self, walk: EntryId, mode: WalkMode, start: ExprId) -> ExprId {
         let from = self.expr(start);
-        let place = self.value_of(start, from);
+        let place = self.value_of(start, from).filter(|_| self.grain == Grain::Kind);
         let ends = place.filter(|place| self.is_here(place)).is_some_and(|place| self.ends(walk, &place));
         let op = match mode {
             _ if !ends => Op::Walk { walk, mode, from },

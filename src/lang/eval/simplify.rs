@@ -378,7 +378,7 @@ fn never_that(entries: &[Linked], code: &Code, id: ExprId, variant: &Value) -> b
 }
 
 /// Whether nobody misses it if `id` is not evaluated.
-fn is_pure(entries: &[Linked], code: &Code, id: ExprId) -> bool {
+pub(super) fn is_pure(entries: &[Linked], code: &Code, id: ExprId) -> bool {
     let mut open = vec![id];
     while let Some(id) = open.pop() {
         match &code.ops[id as usize] {

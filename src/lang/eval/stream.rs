@@ -10,6 +10,7 @@ use super::Machine;
 use super::Value;
 use super::code::{Code, NONE, Op};
 use super::machine::STORED;
+use super::sieve::Question;
 use crate::graph::{Anchor, Output};
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Each, ExprId, WalkMode};
@@ -81,6 +82,17 @@ impl<'a> Machine<'a> {
     /// Goes through the list of `id`.
     pub(super) fn each(&mut self, code: &Code, id: ExprId, base: usize, sink: &mut Sink<'_, 'a>) -> End {
         match &code.ops[id as usize] {
+            &Op::Where { local, list, condition } if Self::is_of_nodes(code, list) && self.can_sift(code) => {
+                let question = Question::condition(code.entry, condition);
+                let mut sieve = self.take_sieve(question);
+                let ended = self.each(code, list, base, &mut |m, value| {
+                    m.stack[base + local as usize] = value.clone();
+                    let settled = m.settled(&mut sieve, code, condition, (local, base));
+                    !settled.unwrap_or_else(|| m.condition(code, condition, base)) || sink(m, value)
+                });
+                self.keep_sieve(question, sieve);
+                ended
+            }
             &Op::Where { local, list, condition } => self.each(code, list, base, &mut |m, value| {
                 m.stack[base + local as usize] = value;
                 if m.traced_condition(code, condition, base) {

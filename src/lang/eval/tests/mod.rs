@@ -5,6 +5,7 @@ mod build;
 mod exprs;
 mod facts;
 mod residual;
+mod sieve;
 mod simplify;
 mod statements;
 mod walks;

@@ -1,0 +1,277 @@
+//! What the type of a node settles.
+//!
+//! Rules go through all nodes and have something to do at few of them, and mostly the type tells which. Promise: a condition
+//! that is settled here comes out so at every node of the type, and a body that is idle at a type changes nothing there and
+//! does not fail. Both are found by evaluating the code as far as the type goes, once for each type, and are true for good:
+//! no edit changes a type. Only where nobody looks on: who does sees every condition asked.
+
+use super::code::{Code, Op};
+use super::residual::Spot;
+use super::simplify::is_pure;
+use super::{EntryId, Machine, Value};
+use crate::graph::{NodeId, Sym};
+use crate::lang::facts::Fact;
+use crate::lang::hir::{Block, Entry, ExprId, Local, Statement};
+use crate::lang::syntax::ast::Kind;
+
+/// A type is looked into when so many nodes of it have come by.
+const PATIENCE: u8 = 8;
+
+/// Types are symbols of rules and graphs, interned early. What has a higher number is evaluated.
+const MOST_TYPES: usize = 1 << 16;
+
+/// A loop over fewer nodes than this is run.
+pub(super) const FEW: usize = 16;
+
+/// What is asked of nodes, one after the other, at one place of the rules: an expression, or what a loop over it does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Question(u64);
+
+impl Question {
+    /// Whether a condition of an item holds.
+    pub fn condition(entry: EntryId, condition: ExprId) -> Question {
+        Question(u64::from(entry.0) << 32 | u64::from(condition))
+    }
+
+    /// Whether the body of the loop over a list has something to do. Bit 63 is free: there are not so many items.
+    pub fn body(entry: EntryId, list: ExprId) -> Question {
+        Question(1 << 63 | Question::condition(entry, list).0)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// So many nodes of the type have come by.
+    Asked(u8),
+    Known(bool),
+    /// It takes more than the type.
+    Open,
+}
+
+/// The answers to a question, by the number of the type.
+#[derive(Default)]
+pub(super) struct Sieve {
+    answers: Vec<Answer>,
+}
+
+/// What statements that change nothing and do not fail may do. `None` in its place: they may do more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Course {
+    goes_on: bool,
+    /// The item that they are of ends.
+    ends: bool,
+}
+
+const NOTHING: Course = Course { goes_on: true, ends: false };
+const END: Course = Course { goes_on: false, ends: true };
+
+impl Course {
+    fn or(self, other: Course) -> Course {
+        Course { goes_on: self.goes_on || other.goes_on, ends: self.ends || other.ends }
+    }
+}
+
+impl<'a> Machine<'a> {
+    /// Whether `code` may be sifted: it is that of an entry, and nobody looks on.
+    pub(super) fn can_sift(&self, code: &Code) -> bool {
+        !self.is_observed()
+            && self.program.linked(code.entry).is_some_and(|linked| std::ptr::eq(&linked.plain, code))
+    }
+
+    pub(super) fn take_sieve(&mut self, question: Question) -> Sieve {
+        self.sieves.remove(&question).unwrap_or_default()
+    }
+
+    pub(super) fn keep_sieve(&mut self, question: Question, sieve: Sieve) {
+        self.sieves.insert(question, sieve);
+    }
+
+    /// The answer for the type of `node`, which `find` looks for.
+    #[inline]
+    fn sift(
+        &mut self,
+        sieve: &mut Sieve,
+        node: NodeId,
+        find: impl FnOnce(&mut Self) -> Option<bool>,
+    ) -> Option<bool> {
+        self.see(node);
+        let ty = self.node(node)?.ty;
+        match sieve.known(ty) {
+            Some(known) => known,
+            None => sieve.ask(ty, || find(self)),
+        }
+    }
+
+    /// How a condition comes out at a node that `local` holds, if its type tells.
+    #[inline]
+    pub(super) fn settled(
+        &mut self,
+        sieve: &mut Sieve,
+        code: &Code,
+        condition: ExprId,
+        (local, base): (Local, usize),
+    ) -> Option<bool> {
+        let Value::Node(node) = self.stack[base + local as usize] else { return None };
+        let spot = Spot { local, node, base };
+        self.sift(sieve, node, |m| m.told_by_type(code, condition, spot, std::iter::once(local)))
+    }
+
+    /// How a condition of an item comes out in a frame that starts with `frame`, if the type of the one node that this is about
+    /// tells.
+    pub(super) fn settled_in_frame(
+        &mut self,
+        code: &Code,
+        condition: ExprId,
+        frame: &[Value],
+    ) -> Option<bool> {
+        if !self.can_sift(code) {
+            return None;
+        }
+        let place = |value: &Value| value.as_node().or_else(|| value.as_anchor().map(|anchor| anchor.node()));
+        let (at, node) = frame.iter().enumerate().find_map(|(at, value)| Some((at, place(value)?)))?;
+        let question = Question::condition(code.entry, condition);
+        let known =
+            self.sieves.get(&question).map(|sieve| self.node(node).and_then(|node| sieve.known(node.ty)));
+        if let Some(Some(known)) = known {
+            self.see(node);
+            return known;
+        }
+        let mut sieve = self.take_sieve(question);
+        let settled = self.sift(&mut sieve, node, |m| {
+            let base = m.enter(frame, code.locals);
+            let locals =
+                (0..).zip(frame).filter(|(_, value)| place(value) == Some(node)).map(|(local, _)| local);
+            let spot = Spot { local: at as Local, node, base };
+            let told = m.told_by_type(code, condition, spot, locals);
+            m.leave(base);
+            told
+        });
+        self.keep_sieve(question, sieve);
+        settled
+    }
+
+    /// Whether the body of a loop comes to nothing at the node that `local` holds, and the loop goes on.
+    pub(super) fn is_idle(
+        &mut self,
+        sieve: &mut Sieve,
+        code: &Code,
+        body: &Block,
+        (local, base): (Local, usize),
+    ) -> bool {
+        let Value::Node(node) = self.stack[base + local as usize] else { return false };
+        let spot = Spot { local, node, base };
+        let find = |m: &mut Self| (m.course(code, body, spot)? == NOTHING).then_some(true);
+        self.sift(sieve, node, find) == Some(true)
+    }
+
+    fn course(&mut self, code: &Code, block: &Block, spot: Spot) -> Option<Course> {
+        let mut course = NOTHING;
+        for statement in block {
+            let next = self.course_of(code, statement, spot)?;
+            course = Course { goes_on: next.goes_on, ends: course.ends || next.ends };
+            if !course.goes_on {
+                break;
+            }
+        }
+        Some(course)
+    }
+
+    fn course_of(&mut self, code: &Code, statement: &Statement, spot: Spot) -> Option<Course> {
+        match statement {
+            Statement::Let { value, .. } => self.is_plain(code, *value).then_some(NOTHING),
+            Statement::Stop => Some(END),
+            Statement::Give(value) => self.is_plain(code, *value).then_some(END),
+            Statement::If { arms, otherwise } => {
+                let mut may: Option<Course> = None;
+                let also =
+                    |may: Option<Course>, course: Course| Some(may.map_or(course, |may| may.or(course)));
+                for (condition, block) in arms {
+                    match self.told(code, *condition, spot) {
+                        Some(false) => {}
+                        Some(true) => return also(may, self.course(code, block, spot)?),
+                        None if !self.is_plain(code, *condition) => return None,
+                        None => may = also(may, self.course(code, block, spot)?),
+                    }
+                }
+                also(may, self.course(code, otherwise, spot)?)
+            }
+            Statement::For { list, body, .. } if self.is_plain(code, *list) => match code.ops[*list as usize]
+            {
+                Op::Where { condition, .. } if self.told(code, condition, spot) == Some(false) => {
+                    Some(NOTHING)
+                }
+                _ => Some(NOTHING.or(self.course(code, body, spot)?)),
+            },
+            Statement::Do { bind: None, action, args } => self.course_of_action(code, *action, args, spot),
+            _ => None,
+        }
+    }
+
+    /// What comes of an action that is told of the node.
+    fn course_of_action(&mut self, code: &Code, action: Sym, args: &[ExprId], spot: Spot) -> Option<Course> {
+        let program = self.program;
+        let linked = program.linked(program.entry(Kind::Action, action)?)?;
+        let Entry::Action { block, .. } = &*linked.entry else { return None };
+        let is_spot =
+            |arg: &ExprId| matches!(code.ops[*arg as usize], Op::Local(local) if local == spot.local);
+        let at = args.iter().position(is_spot)?;
+        if !args.iter().all(|&arg| self.is_plain(code, arg)) || !self.descend() {
+            return None;
+        }
+        let mut frame = vec![Value::None; args.len()];
+        frame[at] = Value::Node(spot.node);
+        let base = self.enter(&frame, linked.plain.locals);
+        let course = self.course(&linked.plain, block, Spot { local: at as Local, base, ..spot });
+        self.leave(base);
+        self.calls -= 1;
+        course.map(|_| NOTHING)
+    }
+
+    fn told(&mut self, code: &Code, condition: ExprId, spot: Spot) -> Option<bool> {
+        self.told_by_type(code, condition, spot, std::iter::once(spot.local))
+    }
+
+    fn is_plain(&self, code: &Code, id: ExprId) -> bool {
+        is_pure(self.program.entries(), code, id)
+    }
+
+    /// Whether `id` is a list of nodes of a graph, or of some of them.
+    pub(super) fn is_of_nodes(code: &Code, id: ExprId) -> bool {
+        match code.ops[id as usize] {
+            Op::Fact { fact: Fact::GraphNodes | Fact::GraphAllNodes, .. } => true,
+            Op::Where { list, .. } => Self::is_of_nodes(code, list),
+            _ => false,
+        }
+    }
+}
+
+impl Sieve {
+    /// `None`: it has not been looked into.
+    #[inline]
+    fn known(&self, ty: Sym) -> Option<Option<bool>> {
+        match self.answers.get(ty.index())? {
+            Answer::Known(holds) => Some(Some(*holds)),
+            Answer::Open => Some(None),
+            Answer::Asked(_) => None,
+        }
+    }
+
+    #[cold]
+    fn ask(&mut self, ty: Sym, find: impl FnOnce() -> Option<bool>) -> Option<bool> {
+        let ty = ty.index();
+        if ty >= MOST_TYPES {
+            return None;
+        }
+        if self.answers.len() <= ty {
+            self.answers.resize(ty + 1, Answer::Asked(0));
+        }
+        let Answer::Asked(times) = self.answers[ty] else { return None };
+        if times < PATIENCE {
+            self.answers[ty] = Answer::Asked(times + 1);
+            return None;
+        }
+        let found = find();
+        self.answers[ty] = found.map_or(Answer::Open, Answer::Known);
+        found
+    }
+}
