@@ -19,7 +19,7 @@ use super::session::{Request, RunError, Session};
 use crate::db::{self, Db, Roots, RuleSet, first_param, live, names, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym};
 use crate::lang::eval::{Host, Machine, Value};
-use crate::lang::hir::{Entry, ExprId, Ty};
+use crate::lang::hir::{Entry, Ty};
 use crate::lang::syntax::ast::{Kind, Side};
 
 /// What a condition was asked of, and for how many it holds.
@@ -46,39 +46,37 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
     let host = Indexed { reach: RefCell::default() };
     let mut machine = Machine::over(&linked.0, &host, snapshot, GraphId::ROOT);
     machine.share_alike();
-    let nodes = || snapshot.dense().order().to_vec();
-    let mut of_nodes = |condition: ExprId| {
-        let all: Vec<NodeId> = nodes();
-        let mut count = 0;
-        for &node in &all {
-            let frame = [Value::Graph(GraphId::ROOT), Value::Node(node)];
-            count += usize::from(machine.test(id, condition, &frame).ok()?);
-        }
-        Some(Matched { kind, name, count, of: all.len(), nodes: true })
-    };
-    match &*entry {
-        Entry::Pass { subject: Some(subject), .. } | Entry::Lint { subject: Some(subject), .. } => {
-            of_nodes(subject.condition.filter(|_| subject.list.is_none())?)
-        }
-        Entry::Chain(chain) => of_nodes(chain.subject.condition.filter(|_| chain.subject.list.is_none())?),
-        Entry::Fn { params: 1, result: Ty::Bool, .. } => {
-            let param = first_param(db, rules, db::EntryName::new(db, kind, name))?;
-            let subjects: Vec<Value> = match param {
-                Ty::Node => nodes().into_iter().map(Value::Node).collect(),
-                Ty::Input => inputs(snapshot).map(Value::from).collect(),
-                Ty::Output => outputs(snapshot).map(Value::from).collect(),
-                Ty::Anchor => inputs(snapshot).chain(outputs(snapshot)).map(Value::from).collect(),
-                _ => return None,
-            };
-            let of = subjects.len();
-            let mut count = 0;
-            for subject in subjects {
-                count += usize::from(machine.call(name, &[subject]).ok()?.is_true());
-            }
-            Some(Matched { kind, name, count, of, nodes: param == Ty::Node })
-        }
+    let subject = match &*entry {
+        Entry::Pass { subject, .. } | Entry::Lint { subject, .. } => subject.as_ref(),
+        Entry::Chain(chain) => Some(&chain.subject),
         _ => None,
+    };
+    // What is asked about comes last in the frame.
+    let (mut frame, condition, ty) = match (&*entry, subject) {
+        (_, Some(subject)) => {
+            let condition = subject.condition.filter(|_| subject.list.is_none())?;
+            (vec![Value::Graph(GraphId::ROOT)], condition, Ty::Node)
+        }
+        (Entry::Fn { params: 1, result: Ty::Bool, value, .. }, None) => {
+            (Vec::new(), *value, first_param(db, rules, db::EntryName::new(db, kind, name))?)
+        }
+        _ => return None,
+    };
+    let all: Vec<Value> = match ty {
+        Ty::Node => snapshot.dense().order().iter().map(|&node| Value::Node(node)).collect(),
+        Ty::Input => inputs(snapshot).map(Value::from).collect(),
+        Ty::Output => outputs(snapshot).map(Value::from).collect(),
+        Ty::Anchor => inputs(snapshot).chain(outputs(snapshot)).map(Value::from).collect(),
+        _ => return None,
+    };
+    let of = all.len();
+    let mut count = 0;
+    for one in all {
+        frame.push(one);
+        count += usize::from(machine.test(id, condition, &frame).ok()?);
+        frame.pop();
     }
+    Some(Matched { kind, name, count, of, nodes: ty == Ty::Node })
 }
 
 /// Answers reachability from an index: a condition is asked of every node.
