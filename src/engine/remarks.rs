@@ -142,11 +142,14 @@ impl<'db> Speaker<'db> {
     }
 }
 
-/// What is known of the texts of remarks: the locals whose things a text calls by name, if it shows nothing else.
+/// The locals that a text reads, if it shows nothing but what it is given, and of nodes and anchors what they are called.
+type Named = Option<Vec<Local>>;
+
+/// What is known of the texts of remarks.
 struct Texts<'db> {
     db: &'db dyn Db,
     rules: RuleSet,
-    known: RefCell<FxHashMap<(Kind, Sym, TextId), Option<Vec<Local>>>>,
+    known: RefCell<FxHashMap<(Kind, Sym, TextId), Named>>,
 }
 
 impl Texts<'_> {
@@ -189,8 +192,7 @@ impl Texts<'_> {
     }
 }
 
-/// The locals that a text reads, if it shows nothing but what it is given, and of nodes and anchors what they are called.
-fn named(text: &Text) -> Option<Vec<Local>> {
+fn named(text: &Text) -> Named {
     let mut locals = Vec::new();
     for expr in &text.body.exprs {
         match expr {
