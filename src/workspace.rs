@@ -64,12 +64,27 @@ pub fn find(path: &Path) -> Option<PathBuf> {
 /// The rule files that a path stands for: itself, or those of the folder and of the folders below it, by name. Hidden folders and
 /// links to folders are left out. `wrong` is told of folders that cannot be listed.
 pub fn rule_files(path: &Path, wrong: &mut dyn FnMut(&Path, std::io::Error)) -> Vec<PathBuf> {
+    rule_tree(path, wrong).files
+}
+
+/// Where rule files may stand.
+pub struct RuleTree {
+    /// Those that are there, by name.
+    pub files: Vec<PathBuf>,
+    /// The folders that were gone through, also those without a rule file.
+    pub folders: Vec<PathBuf>,
+}
+
+/// [`rule_files`], with their folders.
+pub fn rule_tree(path: &Path, wrong: &mut dyn FnMut(&Path, std::io::Error)) -> RuleTree {
     if !path.is_dir() {
-        return vec![path.to_owned()];
+        return RuleTree { files: vec![path.to_owned()], folders: Vec::new() };
     }
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     let mut folders = vec![path.to_owned()];
-    while let Some(folder) = folders.pop() {
+    let mut next = 0;
+    while let Some(folder) = folders.get(next).cloned() {
+        next += 1;
         let mut listed = Vec::new();
         match std::fs::read_dir(&folder).and_then(|entries| {
             for entry in entries {
@@ -86,12 +101,12 @@ pub fn rule_files(path: &Path, wrong: &mut dyn FnMut(&Path, std::io::Error)) -> 
             if is_folder && !entry.file_name().as_encoded_bytes().starts_with(b".") {
                 folders.push(path);
             } else if !is_folder && path.extension().is_some_and(|extension| extension == EXTENSION) {
-                found.push(path);
+                files.push(path);
             }
         }
     }
-    found.sort();
-    found
+    files.sort();
+    RuleTree { files, folders }
 }
 
 impl Workspace {

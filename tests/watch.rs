@@ -105,3 +105,25 @@ fn a_save_tells_what_changed() {
     let told = watched.until("0 errors, 1 test passed, 0 failed, 2 verdicts on 1 graph");
     assert!(told.contains(&"  + lonely at `b`: b is alone".to_owned()), "{told:#?}");
 }
+
+#[test]
+fn a_new_folder_gets_its_first_rule_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let make = |name: &str| std::fs::create_dir(path(name)).expect("a folder");
+    make("rules");
+    // There before the start, and made while it runs.
+    make("rules/early");
+    std::fs::write(path("anchorwatch.toml"), "rules = \"rules\"\ngraphs = [\"g.graph\"]\n").expect("a file");
+    std::fs::write(path("rules/r.anchor"), RULES).expect("a file");
+    std::fs::write(path("g.graph"), "a: Relu\n").expect("a file");
+    let watched = Watched::start(folder.path());
+    watched.until("0 errors, 1 test passed, 0 failed, 1 verdict on 1 graph");
+    watched.write("rules/early/a.anchor", "set = {\n");
+    watched.until("1 error, tests not run");
+    watched.write("rules/early/a.anchor", "");
+    watched.until("0 errors, 1 test passed, 0 failed, 1 verdict on 1 graph");
+    make("rules/late");
+    watched.write("rules/late/b.anchor", "set = {\n");
+    watched.until("1 error, tests not run");
+}

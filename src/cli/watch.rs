@@ -32,7 +32,7 @@ use crate::report::json::level_word;
 use crate::report::place::side_index;
 use crate::report::plain::plain;
 use crate::report::{Below, Complaint};
-use crate::workspace::{Workspace, rule_files};
+use crate::workspace::{Workspace, rule_tree};
 
 /// Saves that come close together are looked at once.
 const QUIET: Duration = Duration::from_millis(60);
@@ -184,7 +184,9 @@ impl<'a> Eye<'a> {
         graphs.into_iter().for_each(|path| add(path));
         for path in self.rules().into_iter().chain(self.overlays()) {
             add(path);
-            rule_files(path, &mut |_, _| ()).iter().for_each(|file| add(file));
+            let tree = rule_tree(path, &mut |_, _| ());
+            // A folder without a rule file may get its first one.
+            tree.files.iter().chain(&tree.folders).for_each(|path| add(path));
         }
         for path in &self.args.paths {
             add(path);

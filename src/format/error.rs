@@ -54,10 +54,17 @@ pub struct FormatError {
     pub help: Option<String>,
 }
 
+/// The file ends where something must follow, or holds less than it says.
+pub const TRUNCATED: &str = "format::truncated";
+
 impl FormatError {
     /// An error about the file as a whole.
     pub fn new(code: &'static str, message: impl Into<String>) -> FormatError {
-        FormatError { code, message: message.into(), place: Place::None, span: None, help: None }
+        let help = (code == TRUNCATED).then(|| {
+            "the file may have been cut short when it was written or copied: compare its size, or dump it again"
+                .to_owned()
+        });
+        FormatError { code, message: message.into(), place: Place::None, span: None, help }
     }
 
     /// An error at a byte of a binary file.

@@ -443,10 +443,8 @@ mod tests {
     fn a_cut_file_names_the_byte() {
         let error = fields(b"\x08\x01\x12\x07test").unwrap_err();
         assert_eq!(error.code, "format::truncated");
-        assert_eq!(
-            error.to_string(),
-            "format::truncated: field 2 needs 7 bytes, but 4 are left in its message (byte 3)"
-        );
+        assert_eq!(error.message, "field 2 needs 7 bytes, but 4 are left in its message");
+        assert_eq!(error.place, super::super::Place::Byte(3));
         assert_eq!(fields(b"\x08\x01\x10\xff").unwrap_err().place, super::super::Place::Byte(3));
     }
 
