@@ -72,6 +72,8 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
     let of = all.len();
     let mut count = 0;
     for one in all {
+        // Many nodes must not make an edit of the rules wait.
+        db.unwind_if_revision_cancelled();
         frame.push(one);
         count += usize::from(machine.test(id, condition, &frame).ok()?);
         frame.pop();
