@@ -42,7 +42,11 @@ pub struct Renderer<'s> {
     snapshot: &'s Snapshot,
     /// Findings are many, rules are few.
     voices: RefCell<FxHashMap<Class, Rc<Voice>>>,
+    texts: RefCell<FxHashMap<(Kind, Sym), Texts>>,
 }
+
+/// The texts of an entry; none if there is no such entry.
+type Texts = Option<Arc<Vec<Text>>>;
 
 /// What a pair rule says of itself.
 struct Voice {
@@ -51,13 +55,13 @@ struct Voice {
     help: Option<TextId>,
     /// The reason of an `always` entry.
     reason: Option<TextId>,
-    texts: Option<Arc<Vec<Text>>>,
+    texts: Texts,
     linked: Linked,
 }
 
 impl<'s> Renderer<'s> {
     pub fn new(db: &'s dyn Db, rules: RuleSet, snapshot: &'s Snapshot) -> Renderer<'s> {
-        Renderer { db, rules, snapshot, voices: RefCell::default() }
+        Renderer { db, rules, snapshot, voices: RefCell::default(), texts: RefCell::default() }
     }
 
     fn voice(&self, class: Class) -> Rc<Voice> {
@@ -262,8 +266,9 @@ impl<'s> Renderer<'s> {
         }
     }
 
-    fn texts(&self, entry: (Kind, Sym)) -> Option<Arc<Vec<Text>>> {
-        db::texts(self.db, self.rules, EntryName::new(self.db, entry.0, entry.1))
+    fn texts(&self, entry: (Kind, Sym)) -> Texts {
+        let look_up = || db::texts(self.db, self.rules, EntryName::new(self.db, entry.0, entry.1));
+        self.texts.borrow_mut().entry(entry).or_insert_with(look_up).clone()
     }
 
     /// A text of an entry with its values.
