@@ -31,7 +31,8 @@ const ROUNDS: usize = 5;
 /// Times by the clock, and of the processors.
 type Times = [Duration; 2];
 
-/// What all threads of a process have taken; nothing where the system does not tell.
+/// What the threads of a process have taken; nothing where the system does not tell. Of a thread that has ended it does not: what the
+/// conditions take that are counted beside the run is seen by the clock alone.
 fn taken(process: u32) -> Duration {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     threads.filter_map(|thread| processor_time(&thread.path().join("schedstat"))).sum()

@@ -77,10 +77,19 @@ pass layer {
   }
 }
 
-pipeline all = layer@10
+lint two_inputs W1 warn for n: Node where n.inputs.count == 2 {
+  report n "@11"
+}
+
+pass grows for n: Node where is_big(n) {
+  @12
+}
+
+// What the lint says again is told once.
+pipeline all = two_inputs, layer@10, grows, two_inputs
 "#;
 
-const CHOICES: [Choice; 11] = [
+const CHOICES: [Choice; 13] = [
     (
         "@0",
         &[
@@ -103,6 +112,16 @@ const CHOICES: [Choice; 11] = [
     ("@8", &["first.is_in", "big.node != other.node"]),
     ("@9", &["", "  because \"big ones want to be alone\"", "\nskip same when first.node == second.node"]),
     ("@10", &["", ", layer", " when option(least) > 0"]),
+    (
+        "@11",
+        &[
+            "{n.name}: two inputs",
+            "two inputs",
+            "size {n.attr(size) ?? 0}",
+            "{n.inputs.first.source} is read",
+        ],
+    ),
+    ("@12", &["set n.attr(size) = 9", "set n.attr(big) = false"]),
 ];
 
 fn small(picks: &[usize]) -> String {
@@ -132,11 +151,22 @@ fn every_choice_of_the_small_rules_is_sound_but_the_one_that_should_not_be() {
 }
 
 /// Edits of the shipped rules: file, what stands there, what may stand there.
-const SHIPPED: [(&str, &str, &str); 18] = [
+const SHIPPED: [(&str, &str, &str); 20] = [
     ("rules/layout.anchor", "// ---- Facts of pairs ----", "// Pairs\n\n\n"),
     ("rules/layout.anchor", "/// R08\n", "/// R08 with more to say\n"),
     ("rules/layout.anchor", "would be overwritten through", "might be overwritten through"),
     ("rules/layout.anchor", "never RTS_SPECIAL_TYPE_INPUT with NORMAL_OUTPUT\n", "\n"),
+    (
+        "rules/layout.anchor",
+        "always IMMUTABLE_ADDRESS_OUTPUT with CONTINUOUS_INPUT\n  because \"a constant or variable cannot move into a block\"\n",
+        "",
+    ),
+    // A rule in front of all others.
+    (
+        "rules/layout.anchor",
+        "// ---- Facts of pairs ----",
+        "always USER_MEMORY_INPUT with NORMAL_INPUT because \"handed in\"\n",
+    ),
     (
         "rules/layout.anchor",
         "skip same_node when first.node == second.node",
@@ -314,7 +344,8 @@ proptest! {
 
 #[test]
 fn the_small_rules_find_something() {
-    let session = Session::new(RuleSources { files: vec![("a.anchor".to_owned(), small(&[0; 11]), false)] });
+    let session =
+        Session::new(RuleSources { files: vec![("a.anchor".to_owned(), small(&[0; CHOICES.len()]), false)] });
     let request = Request { graph: GraphId::ROOT, node: None, steps: vec![Sym::new("all")], sort: false };
     let found: usize = (0..4)
         .map(|kind| session.run(&small_graph(kind), &request).expect("sound rules").findings().count())

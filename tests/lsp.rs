@@ -558,3 +558,51 @@ fn positions_are_counted_as_agreed() {
         assert_eq!(client.end(), Some(0));
     }
 }
+
+#[test]
+fn an_edit_ends_the_counting_of_the_one_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    let rules = |least: usize| {
+        format!(
+            "fn asks_all(n: Node) -> Bool = all m in n.graph.nodes: m.inputs.count < {least}\n\
+             pass looks for n: Node where asks_all(n) {{ set n.attr(seen) = true }}\n\
+             attr seen: bool on node\n"
+        )
+    };
+    std::fs::create_dir(root.join("rules")).expect("a folder");
+    std::fs::write(root.join("rules/a.anchor"), rules(9)).expect("a rule file");
+    std::fs::write(root.join("anchorwatch.toml"), "graphs = [\"g.graph\"]\n").expect("settings");
+    let nodes: String = (0..1500).map(|n| format!("n{n}: Relu\n")).collect();
+    std::fs::write(root.join("g.graph"), nodes).expect("a graph");
+
+    let mut client = Client::start();
+    client.initialize(Some(&format!("file://{}", root.display())), json!({}));
+    let uri = format!("file://{}/rules/a.anchor", root.display());
+    let document = json!({"uri": uri, "languageId": "anchor", "version": 1, "text": rules(9)});
+    client.notify("textDocument/didOpen", json!({"textDocument": document}));
+    // Both threads are at work when the next edit comes.
+    for version in 2..20 {
+        std::thread::sleep(Duration::from_millis(20));
+        let document = json!({"uri": uri, "version": version});
+        let text = rules(9 + version);
+        client.notify(
+            "textDocument/didChange",
+            json!({"textDocument": document, "contentChanges": [{"text": text}]}),
+        );
+        let told = client.wait(|message| {
+            message["method"] == "textDocument/publishDiagnostics" && message["params"]["version"] == version
+        });
+        assert!(told.is_some(), "edit {version} is answered");
+    }
+    let is_last = |message: &Value| {
+        message["method"] == "anchorwatch/counted" && message["params"]["documents"][0]["version"] == 19
+    };
+    assert!(client.wait(is_last).is_some(), "the last edit is counted");
+    let hints = client.ask(
+        "textDocument/inlayHint",
+        json!({"textDocument": {"uri": uri}, "range": {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}}),
+    );
+    assert!(hints["result"].to_string().contains("1500"), "{hints}");
+    assert_eq!(client.end(), Some(0));
+}

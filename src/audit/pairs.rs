@@ -63,8 +63,6 @@ pub fn pair_rows(db: &dyn Db, rules: RuleSet) -> Arc<Pairs> {
         }
     }
     let claims = claims(db, rules, &marks);
-    let always: Vec<Ref> =
-        claims.iter().map(|claim| claim.entry).filter(|entry| entry.kind == "always").collect();
     let classes = pair_table(db, rules);
     for (at, &first) in marks.iter().enumerate() {
         for &second in &marks[at..] {
@@ -75,7 +73,7 @@ pub fn pair_rows(db: &dyn Db, rules: RuleSet) -> Arc<Pairs> {
             let (class, by) = match classes.class(first, second) {
                 None => ("unruled", None),
                 Some(Class::Never) => ("never", claiming.iter().copied().find(|entry| entry.kind == "never")),
-                Some(Class::Always(number)) => ("always", always.get(number as usize).copied()),
+                Some(Class::Always(name)) => ("always", Some(Ref::new(Kind::Always, name))),
                 Some(Class::Checker(name)) => ("checker", Some(Ref::new(Kind::Checker, name))),
             };
             table.pairs.push(PairRow {

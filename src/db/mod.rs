@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 
 pub use rules::{
     Complaint, EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, complaints, diagnostics, entry,
-    find, item, live, lowered, names, parsed, program, scope, scoped, settings, sights, sights_of, spans,
-    texts,
+    find, first_param, item, live, lowered, names, parsed, program, scope, scoped, settings, sights,
+    sights_of, spans, texts,
 };
 
 use crate::graph::Snapshot;

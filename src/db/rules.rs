@@ -1,8 +1,9 @@
 //! From rule text to linked programs.
 //!
 //! The road: `parsed` (one file) -> `item` -> `scoped` (signatures of all) -> `lowered` (one item) -> its parts
-//! (`entry`, `texts`, `spans`), each a query of its own so that each can stay equal -> `program`, the closure of
-//! what one entry needs, linked. An edit inside one body leaves the scope and all other entries as they were.
+//! (`compiled`, `texts`, `spans`), each a query of its own so that each can stay equal -> `program`, the closure of
+//! what one entry needs, linked. An edit inside one body leaves the scope and all other entries as they were. From
+//! `compiled` on entries go by name: an item that comes, goes or moves is nothing to who does not mention it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -16,7 +17,7 @@ use crate::lang::check::codes::{NOTHING_TO_CHANGE, UNKNOWN_NAME, UNKNOWN_OPERATO
 use crate::lang::check::{self, ItemKey, RuleItem, Scoped, title};
 use crate::lang::diagnostic::{Diagnostic, Place, did_you_mean};
 use crate::lang::eval::Program;
-use crate::lang::hir::{Entry, Lowered, OptionValue, Text};
+use crate::lang::hir::{Entry, Lowered, OptionValue, Text, Ty};
 use crate::lang::syntax::ast::{self, Kind, OptionType, Span};
 use crate::lang::syntax::scan::{TokenKind, tokens};
 use crate::lang::syntax::{ParsedFile, parse_file_with, parse_item};
@@ -154,6 +155,12 @@ pub fn live(db: &dyn Db, rules: RuleSet) -> Arc<Live> {
     Arc::new(live)
 }
 
+/// Keys of the items under a name. A query, so that items of other names do not matter.
+#[salsa::tracked(returns(ref))]
+fn keys<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Vec<ItemKey> {
+    live(db, rules).keys(name.kind(db), name.name(db)).to_vec()
+}
+
 /// Names of the entries of one kind, in order: what the graph's queries go by, since they need not know where
 /// an entry stands.
 #[salsa::tracked(returns(ref))]
@@ -186,12 +193,28 @@ pub fn sights_of(db: &dyn Db, rules: RuleSet, item: &ast::Item) -> check::Sights
     check::sights(item, signatures(db, rules))
 }
 
+/// The type of the first parameter of a function.
+#[salsa::tracked(returns(clone))]
+pub fn first_param<'db>(db: &'db dyn Db, rules: RuleSet, function: EntryName<'db>) -> Option<Ty> {
+    signatures(db, rules).first_param(function.name(db)).cloned()
+}
+
 /// The names of the rule set.
 pub fn scope(db: &dyn Db, rules: RuleSet) -> &check::Scope {
     signatures(db, rules)
 }
 
-/// What evaluation reads of an item: its typed body, and the entries it mentions.
+/// The items under a name, lowered: one, or for a set also those that extend it.
+fn parts<'db>(
+    db: &'db dyn Db,
+    rules: RuleSet,
+    name: EntryName<'db>,
+) -> impl Iterator<Item = &'db Arc<Lowered>> {
+    let found = keys(db, rules, name).iter().filter_map(move |&key| find(db, rules, key));
+    found.map(move |id| lowered(db, rules, id))
+}
+
+/// What evaluation reads of an entry: its typed body, and the entries it mentions.
 #[derive(Clone, Debug, PartialEq)]
 struct Compiled {
     entry: Option<Arc<Entry>>,
@@ -199,15 +222,24 @@ struct Compiled {
 }
 
 #[salsa::tracked(returns(ref))]
-fn compiled<'db>(db: &'db dyn Db, rules: RuleSet, id: ItemId<'db>) -> Compiled {
-    let lowered = lowered(db, rules, id);
-    Compiled { entry: lowered.entry.clone().map(Arc::new), uses: lowered.uses.clone() }
+fn compiled<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Compiled {
+    let mut entry: Option<Entry> = None;
+    let mut uses = Vec::new();
+    for part in parts(db, rules, name) {
+        match (&mut entry, &part.entry) {
+            (Some(whole), Some(more)) => extend(whole, more),
+            (None, Some(first)) => entry = Some(first.clone()),
+            (_, None) => {}
+        }
+        uses.extend(part.uses.iter().copied());
+    }
+    Compiled { entry: entry.map(Arc::new), uses }
 }
 
-/// Reason texts of an item.
-#[salsa::tracked(returns(ref))]
-pub fn texts<'db>(db: &'db dyn Db, rules: RuleSet, id: ItemId<'db>) -> Arc<Vec<Text>> {
-    Arc::new(lowered(db, rules, id).texts.clone())
+/// Reason texts of an entry.
+#[salsa::tracked(returns(clone))]
+pub fn texts<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Option<Arc<Vec<Text>>> {
+    Some(Arc::new(parts(db, rules, name).next()?.texts.clone()))
 }
 
 /// Where the expressions of an item stand.
@@ -217,35 +249,20 @@ pub fn spans<'db>(db: &'db dyn Db, rules: RuleSet, id: ItemId<'db>) -> Arc<Vec<S
 }
 
 /// The typed body of an entry; a set with all that extends it.
-#[salsa::tracked(returns(clone))]
 pub fn entry<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Option<Arc<Entry>> {
-    let keys = live(db, rules).keys(name.kind(db), name.name(db)).to_vec();
-    let entries: Vec<Arc<Entry>> = keys
-        .into_iter()
-        .filter_map(|key| find(db, rules, key))
-        .filter_map(|id| compiled(db, rules, id).entry.clone())
-        .collect();
-    match entries.as_slice() {
-        [] => None,
-        [one] => Some(one.clone()),
-        several => Some(Arc::new(joined(several))),
-    }
+    compiled(db, rules, name).entry.clone()
 }
 
-/// A set declared once and extended.
-fn joined(parts: &[Arc<Entry>]) -> Entry {
-    let mut whole = (*parts[0]).clone();
-    for part in &parts[1..] {
-        if let (
-            Entry::Set { includes, elements, .. },
-            Entry::Set { includes: more_includes, elements: more, .. },
-        ) = (&mut whole, &**part)
-        {
-            includes.extend(more_includes);
-            elements.extend(more.iter().cloned());
-        }
+/// Adds to a set what extends it.
+fn extend(whole: &mut Entry, part: &Entry) {
+    if let (
+        Entry::Set { includes, elements, .. },
+        Entry::Set { includes: more_includes, elements: more, .. },
+    ) = (whole, part)
+    {
+        includes.extend(more_includes);
+        elements.extend(more.iter().cloned());
     }
-    whole
 }
 
 /// What one option is set to: as given, from the environment, or as declared; the error is the complaint about
@@ -345,13 +362,10 @@ pub fn program<'db>(db: &'db dyn Db, rules: RuleSet, roots: Roots<'db>) -> Linke
             marks.insert(name.as_str());
             continue;
         }
-        let Some(entry) = entry(db, rules, EntryName::new(db, kind, name)) else { continue };
-        found.insert((kind, name.as_str()), entry);
-        for &key in live(db, rules).keys(kind, name) {
-            if let Some(id) = find(db, rules, key) {
-                open.extend(compiled(db, rules, id).uses.iter().copied());
-            }
-        }
+        let Compiled { entry, uses } = compiled(db, rules, EntryName::new(db, kind, name));
+        let Some(entry) = entry else { continue };
+        found.insert((kind, name.as_str()), entry.clone());
+        open.extend(uses.iter().copied());
     }
     // Only the options that the closure reads, so that another option's value does not matter.
     let options = found

@@ -1,23 +1,25 @@
 //! How many nodes or anchors of a graph the condition of an entry holds for, and how often rules fire in a run.
 //!
 //! Promise: a count is a query of its own per (snapshot, entry) or per step of a run, so that an edit of one condition counts that
-//! one again. An entry whose condition fails on the graph has no count. What is counted is not rendered.
+//! one again. An entry whose condition fails on the graph has no count. What is counted is not rendered ([`super::remarks`]: but
+//! where two steps may have said the same).
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::outcome::RuleRef;
 use super::queries::{At, Layer, mark_list};
 use super::reach::ReachIndex;
+use super::remarks::{Steps, said_again};
 use super::render::Renderer;
 use super::run::{PassRun, run_pass};
 use super::session::{Request, RunError, Session};
-use crate::db::{self, Db, Roots, RuleSet, live, names, program};
+use crate::db::{self, Db, Roots, RuleSet, first_param, live, names, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym};
 use crate::lang::eval::{Host, Machine, Value};
-use crate::lang::hir::{Entry, ExprId, Ty};
+use crate::lang::hir::{Entry, Ty};
 use crate::lang::syntax::ast::{Kind, Side};
 
 /// What a condition was asked of, and for how many it holds.
@@ -43,39 +45,40 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
     let id = linked.0.entry(kind, name)?;
     let host = Indexed { reach: RefCell::default() };
     let mut machine = Machine::over(&linked.0, &host, snapshot, GraphId::ROOT);
-    let nodes = || snapshot.dense().order().to_vec();
-    let mut of_nodes = |condition: ExprId| {
-        let all: Vec<NodeId> = nodes();
-        let mut count = 0;
-        for &node in &all {
-            let frame = [Value::Graph(GraphId::ROOT), Value::Node(node)];
-            count += usize::from(machine.test(id, condition, &frame).ok()?);
-        }
-        Some(Matched { kind, name, count, of: all.len(), nodes: true })
-    };
-    match &*entry {
-        Entry::Pass { subject: Some(subject), .. } | Entry::Lint { subject: Some(subject), .. } => {
-            of_nodes(subject.condition.filter(|_| subject.list.is_none())?)
-        }
-        Entry::Chain(chain) => of_nodes(chain.subject.condition.filter(|_| chain.subject.list.is_none())?),
-        Entry::Fn { params: 1, result: Ty::Bool, .. } => {
-            let param = db::scope(db, rules).first_param(name)?;
-            let subjects: Vec<Value> = match param {
-                Ty::Node => nodes().into_iter().map(Value::Node).collect(),
-                Ty::Input => inputs(snapshot).map(Value::from).collect(),
-                Ty::Output => outputs(snapshot).map(Value::from).collect(),
-                Ty::Anchor => inputs(snapshot).chain(outputs(snapshot)).map(Value::from).collect(),
-                _ => return None,
-            };
-            let of = subjects.len();
-            let mut count = 0;
-            for subject in subjects {
-                count += usize::from(machine.call(name, &[subject]).ok()?.is_true());
-            }
-            Some(Matched { kind, name, count, of, nodes: *param == Ty::Node })
-        }
+    machine.share_alike();
+    let subject = match &*entry {
+        Entry::Pass { subject, .. } | Entry::Lint { subject, .. } => subject.as_ref(),
+        Entry::Chain(chain) => Some(&chain.subject),
         _ => None,
+    };
+    // What is asked about comes last in the frame.
+    let (mut frame, condition, ty) = match (&*entry, subject) {
+        (_, Some(subject)) => {
+            let condition = subject.condition.filter(|_| subject.list.is_none())?;
+            (vec![Value::Graph(GraphId::ROOT)], condition, Ty::Node)
+        }
+        (Entry::Fn { params: 1, result: Ty::Bool, value, .. }, None) => {
+            (Vec::new(), *value, first_param(db, rules, db::EntryName::new(db, kind, name))?)
+        }
+        _ => return None,
+    };
+    let all: Vec<Value> = match ty {
+        Ty::Node => snapshot.dense().order().iter().map(|&node| Value::Node(node)).collect(),
+        Ty::Input => inputs(snapshot).map(Value::from).collect(),
+        Ty::Output => outputs(snapshot).map(Value::from).collect(),
+        Ty::Anchor => inputs(snapshot).chain(outputs(snapshot)).map(Value::from).collect(),
+        _ => return None,
+    };
+    let of = all.len();
+    let mut count = 0;
+    for one in all {
+        // Many nodes must not make an edit of the rules wait.
+        db.unwind_if_revision_cancelled();
+        frame.push(one);
+        count += usize::from(machine.test(id, condition, &frame).ok()?);
+        frame.pop();
     }
+    Some(Matched { kind, name, count, of, nodes: ty == Ty::Node })
 }
 
 /// Answers reachability from an index: a condition is asked of every node.
@@ -115,18 +118,10 @@ pub struct RunCounts {
 pub struct StepCounts {
     /// Findings that an edit answers.
     pub(super) fires: FxHashMap<RuleRef, usize>,
-    /// Findings that nothing answers.
-    pub(super) remarks: Vec<Remark>,
+    /// Findings that nothing answers: of equal ones of several steps only the first counts.
+    pub(super) remarks: FxHashMap<RuleRef, usize>,
     /// By pass and rule.
     pub(super) edits: FxHashMap<(Sym, Sym), usize>,
-}
-
-/// A finding that nothing answers: of equal ones of several steps only the first counts.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Remark {
-    pub rule: RuleRef,
-    pub message: String,
-    pub places: Vec<(NodeId, Option<Anchor>)>,
 }
 
 /// What a step did, in numbers.
@@ -143,16 +138,23 @@ impl Session {
     pub fn count(&self, snapshot: &Snapshot, request: &Request) -> Result<RunCounts, RunError> {
         let (db, rules) = (&self.db, self.rules);
         let mut counts = RunCounts::default();
-        let mut said: FxHashSet<&Remark> = FxHashSet::default();
+        let mut remarked: Vec<(PassRun<'_>, &StepCounts)> = Vec::new();
         self.each_step(snapshot, request, |step, run| {
             let of = step_counts(db, rules, run, step.told);
-            let is_new = |remark: &&Remark| !said.contains(remark);
-            let remarks: Vec<&Remark> = of.remarks.iter().filter(is_new).collect();
-            let fires = of.fires.iter().map(|(rule, count)| (rule, *count));
-            for (rule, count) in fires.chain(remarks.iter().map(|remark| (&remark.rule, 1))) {
+            let may_repeat =
+                |before: &StepCounts| of.remarks.keys().any(|rule| before.remarks.contains_key(rule));
+            let before = remarked.iter().filter(|(_, counts)| may_repeat(counts)).map(|(run, _)| *run);
+            let before: Vec<PassRun<'_>> = before.collect();
+            let again = (!before.is_empty()).then(|| said_again(db, rules, run, Steps::new(db, before)));
+            for (rule, count) in of.fires.iter().chain(&of.remarks) {
                 *counts.fires.entry((rule.kind, rule.name.as_str())).or_insert(0) += count;
             }
-            said.extend(remarks);
+            for (rule, count) in again.into_iter().flatten() {
+                counts.fires.entry((rule.kind, rule.name.as_str())).and_modify(|fires| *fires -= count);
+            }
+            if !of.remarks.is_empty() {
+                remarked.push((run, of));
+            }
             for (&(pass, rule), count) in &of.edits {
                 *counts.edits.entry(pass.as_str()).or_insert(0) += count;
                 if rule != pass {
@@ -218,5 +220,37 @@ mod tests {
             .map(|matched| (matched.name.as_str(), matched.count, matched.of))
             .collect();
         assert_eq!(counts, [("FROM_SOURCE", 2, 4), ("p", 1, 4), ("is_source", 2, 4), ("is_late", 1, 3)]);
+    }
+
+    #[test]
+    fn what_two_steps_say_word_for_word_of_the_same_places_is_counted_once() {
+        let lint = |name: &str, body: &str| {
+            format!("lint {name} W_{name} warn for n: Node where n.inputs.count == 2 {{ {body} }}\n")
+        };
+        let rules = [
+            "attr size: int on node\n".to_owned(),
+            lint("named", r#"report n "{n.name} has two inputs""#),
+            lint("sized", r#"report n "{n.name} has size {n.attr(size) ?? 0}""#),
+            lint("either", r#"if n.attr(size) == 9 { report n "two" } else { report n "two" }"#),
+            lint("otherwise", r#"if n.attr(size) == 9 { report n "nine" } else { report n "less" }"#),
+            lint("twice", r#"report n "again"; report n "again""#),
+            "pass grows for n: Node where n.attr(size) == 1 { set n.attr(size) = 9 }\n".to_owned(),
+            "pipeline lints = named, sized, either, otherwise, twice\n".to_owned(),
+            "pipeline all as default = lints, grows, lints\n".to_owned(),
+        ];
+        let files = vec![("a.anchor".to_owned(), rules.concat(), false)];
+        let session = Session::new(RuleSources { files });
+        let errors: Vec<_> = session.diagnostics().into_iter().map(|d| d.diagnostic.message).collect();
+        assert_eq!(errors, [""; 0]);
+        let text = "a: Src\nb: Add(a, a) { size = 1 }\nc: Add(a, b) { size = 2 }\n";
+        let graph = notation::parse(text).0.expect("a graph");
+        let request = Request { graph: GraphId::ROOT, node: None, steps: Vec::new(), sort: false };
+        let counts = session.count(&graph, &request).expect("sound rules");
+        let fires: Vec<(&str, usize)> =
+            counts.fires.iter().map(|((_, name), count)| (*name, *count)).collect();
+        // What is said of `b` is another size, and another word, when it has grown.
+        assert_eq!(fires, [("either", 2), ("named", 2), ("otherwise", 3), ("sized", 3), ("twice", 4)]);
+        let told = session.run(&graph, &request).expect("sound rules").findings().count();
+        assert_eq!(told, fires.iter().map(|(_, count)| count).sum::<usize>());
     }
 }

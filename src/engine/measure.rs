@@ -41,6 +41,7 @@ pub fn amount<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, measure: EntryN
     let Entry::Measure { subject, value, .. } = &*hir else { return Amount::default() };
     let mut machine = Machine::over(&linked.0, &NoHost, at.snapshot(db), GraphId::ROOT);
     machine.set_tally(db.tally());
+    machine.share_alike();
     let mut amount = Amount::default();
     let subjects = match subjects(&mut machine, entry, subject) {
         Ok(subjects) => subjects,

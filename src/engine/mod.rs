@@ -16,6 +16,7 @@ mod order;
 mod pairs;
 mod queries;
 mod reach;
+mod remarks;
 mod render;
 mod run;
 mod search;

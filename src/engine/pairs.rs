@@ -15,8 +15,8 @@ use crate::lang::hir::{CheckerForm, Entry};
 pub enum Class {
     /// Explicitly without conflict.
     Never,
-    /// The `always` entry with this number in declaration order.
-    Always(u32),
+    /// The `always` entry of this title. Of several with one title, which are about the same pairs, the first counts.
+    Always(Sym),
     /// The checker of this name.
     Checker(Sym),
 }
@@ -52,12 +52,10 @@ impl PairTable {
                 }
             }
         }
-        let always = entries.iter().filter_map(|(_, entry)| match &**entry {
-            Entry::Always { left, right, .. } => Some((*left, right)),
-            _ => None,
-        });
-        for (number, (left, right)) in (0u32..).zip(always) {
-            table.rule(Class::Always(number), right.iter().map(|&other| (left, other)));
+        for (title, entry) in entries {
+            if let Entry::Always { left, right, .. } = &**entry {
+                table.rule(Class::Always(*title), right.iter().map(|&other| (*left, other)));
+            }
         }
         for (name, entry) in entries {
             if let Entry::Checker(checker) = &**entry {
@@ -82,6 +80,12 @@ impl PairTable {
             self.rules.push(RulePairs { class, pairs: own });
         }
     }
+
+    /// The pairs of a rule.
+    pub fn pairs(&self, class: Class) -> &[(Sym, Sym)] {
+        self.rules.iter().find(|rule| rule.class == class).map_or(&[], |rule| &rule.pairs)
+    }
+
     /// What is done about a pair of marks.
     pub fn class(&self, a: Sym, b: Sym) -> Option<Class> {
         self.classes.get(&key(a, b)).copied()

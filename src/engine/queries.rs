@@ -62,6 +62,18 @@ pub fn pair_table(db: &dyn Db, rules: RuleSet) -> Arc<PairTable> {
     Arc::new(PairTable::new(&entries, names(db, rules, Kind::Attribute)))
 }
 
+/// What is done about one pair of marks. A query, so that other pairs do not matter.
+#[salsa::tracked(returns(copy))]
+pub fn class_of(db: &dyn Db, rules: RuleSet, a: Sym, b: Sym) -> Option<Class> {
+    pair_table(db, rules).class(a, b)
+}
+
+/// The pairs of marks of one rule. A query, so that other rules do not matter.
+#[salsa::tracked(returns(ref))]
+fn pairs_of(db: &dyn Db, rules: RuleSet, class: Class) -> Vec<(Sym, Sym)> {
+    pair_table(db, rules).pairs(class).to_vec()
+}
+
 /// The symbol table of a target graph.
 #[salsa::tracked(returns(clone))]
 pub fn symbols<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>) -> Answer<Symbols> {
@@ -153,7 +165,7 @@ pub fn rule_program(db: &dyn Db, rules: RuleSet, class: Class) -> &Linked {
 
 /// Builds the rule of a class over its linked program.
 pub fn rule(db: &dyn Db, rules: RuleSet, class: Class, linked: &Program) -> Option<Rule> {
-    let pairs = pair_table(db, rules).rules.iter().find(|rule| rule.class == class)?.pairs.clone();
+    let pairs = Some(pairs_of(db, rules, class)).filter(|pairs| !pairs.is_empty())?.clone();
     let roots = roots(db, rules, class);
     let (own, skips) = roots.split_first()?;
     let entry = linked.entry(own.0, own.1)?;
@@ -287,4 +299,20 @@ pub fn verdicts<'db>(
     machine.set_marks(Some(std::rc::Rc::new(marks.clone())));
     let mut search = Search { machine: &mut machine, rule: &rule, symbols: &table, marks: &marks, target };
     answer(search.run(), linked)
+}
+
+/// What each rule found: the rules that have something to tell, in order of declaration.
+pub type Found = Vec<(Class, Arc<Vec<GroupVerdict>>)>;
+
+/// What all rules find in a target graph. A query, so that a rule that comes or goes and finds nothing does not matter.
+#[salsa::tracked(returns(clone))]
+pub fn found<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>) -> Answer<Found> {
+    let mut found = Found::new();
+    for rule in &pair_table(db, rules).rules {
+        let verdicts = verdicts(db, rules, layer, rule.class)?;
+        if !verdicts.is_empty() {
+            found.push((rule.class, verdicts));
+        }
+    }
+    Ok(Arc::new(found))
 }

@@ -4,14 +4,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use super::counts::{Remark, StepCounts};
+use super::counts::StepCounts;
 use super::outcome::{
     AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef, StepOutcome,
 };
 use super::pairs::Class;
 use super::queries::{QueryFailure, rule_program};
+use super::remarks::{inserted, remark};
 use super::run::{Draft, PassResult, PassRun, run_pass};
 use super::search::Verdict;
 use crate::db::{self, Db, EntryName, Linked, RuleSet};
@@ -41,7 +42,11 @@ pub struct Renderer<'s> {
     snapshot: &'s Snapshot,
     /// Findings are many, rules are few.
     voices: RefCell<FxHashMap<Class, Rc<Voice>>>,
+    texts: RefCell<FxHashMap<(Kind, Sym), Texts>>,
 }
+
+/// The texts of an entry; none if there is no such entry.
+type Texts = Option<Arc<Vec<Text>>>;
 
 /// What a pair rule says of itself.
 struct Voice {
@@ -50,13 +55,13 @@ struct Voice {
     help: Option<TextId>,
     /// The reason of an `always` entry.
     reason: Option<TextId>,
-    texts: Option<Arc<Vec<Text>>>,
+    texts: Texts,
     linked: Linked,
 }
 
 impl<'s> Renderer<'s> {
     pub fn new(db: &'s dyn Db, rules: RuleSet, snapshot: &'s Snapshot) -> Renderer<'s> {
-        Renderer { db, rules, snapshot, voices: RefCell::default() }
+        Renderer { db, rules, snapshot, voices: RefCell::default(), texts: RefCell::default() }
     }
 
     fn voice(&self, class: Class) -> Rc<Voice> {
@@ -163,30 +168,25 @@ impl<'s> Renderer<'s> {
     pub fn counts(&self, pass: Sym, result: &PassResult) -> StepCounts {
         let mut counts = StepCounts::default();
         let rules = self.rule_of_edits(pass, result);
-        let mut inserted: FxHashSet<NodeId> = FxHashSet::default();
         for (at, record) in result.edits.iter().enumerate() {
             if is_listed(&result.after, self.snapshot, record) {
                 *counts.edits.entry((pass, rules[at])).or_insert(0) += 1;
             }
-            if let EditKind::Insert { node, .. } = record.kind {
-                inserted.insert(node);
-            }
         }
+        let inserted = inserted(result);
         let mut by_class: FxHashMap<Class, usize> = FxHashMap::default();
         for draft in result.drafts.iter() {
             match draft {
                 Draft::Conflict { by, edits, .. } if !edits.is_empty() => {
                     by.iter().for_each(|(class, _)| *by_class.entry(*class).or_insert(0) += 1);
                 }
-                Draft::Report { entry, answer: Some(node), .. } if inserted.contains(node) => {
-                    let rule = RuleRef { kind: entry.0, name: entry.1 };
-                    *counts.fires.entry(rule).or_insert(0) += 1;
+                Draft::Report { entry: (kind, name), .. } => {
+                    let told = match remark(draft, &inserted) {
+                        Some(_) => &mut counts.remarks,
+                        None => &mut counts.fires,
+                    };
+                    *told.entry(RuleRef { kind: *kind, name: *name }).or_insert(0) += 1;
                 }
-                Draft::Report { entry, places, message, frame, .. } => counts.remarks.push(Remark {
-                    rule: RuleRef { kind: entry.0, name: entry.1 },
-                    message: self.text(*entry, Some(*message), frame, &result.program),
-                    places: places.iter().filter_map(place_of).collect(),
-                }),
                 Draft::Conflict { .. } | Draft::Chain { .. } => {}
             }
         }
@@ -213,11 +213,7 @@ impl<'s> Renderer<'s> {
     pub fn rule_ref(&self, class: Class) -> RuleRef {
         match class {
             Class::Checker(name) => RuleRef { kind: Kind::Checker, name },
-            Class::Always(number) => {
-                let live = db::live(self.db, self.rules);
-                let name = live.items.iter().filter(|(kind, ..)| *kind == Kind::Always).nth(number as usize);
-                RuleRef { kind: Kind::Always, name: name.map_or_else(Sym::default, |(_, name, _)| *name) }
-            }
+            Class::Always(name) => RuleRef { kind: Kind::Always, name },
             Class::Never => RuleRef { kind: Kind::Never, name: Sym::default() },
         }
     }
@@ -270,10 +266,9 @@ impl<'s> Renderer<'s> {
         }
     }
 
-    fn texts(&self, entry: (Kind, Sym)) -> Option<Arc<Vec<Text>>> {
-        let key = *db::live(self.db, self.rules).keys(entry.0, entry.1).first()?;
-        let id = db::find(self.db, self.rules, key)?;
-        Some(db::texts(self.db, self.rules, id).clone())
+    fn texts(&self, entry: (Kind, Sym)) -> Texts {
+        let look_up = || db::texts(self.db, self.rules, EntryName::new(self.db, entry.0, entry.1));
+        self.texts.borrow_mut().entry(entry).or_insert_with(look_up).clone()
     }
 
     /// A text of an entry with its values.
@@ -366,14 +361,6 @@ impl<'s> Renderer<'s> {
             rules.get_mut(range.clone()).into_iter().flatten().for_each(|rule| *rule = name);
         }
         rules
-    }
-}
-
-/// The node and the anchor that a value is.
-fn place_of(value: &Value) -> Option<(NodeId, Option<Anchor>)> {
-    match value.as_anchor() {
-        Some(anchor) => Some((anchor.node(), Some(anchor))),
-        None => value.as_node().map(|node| (node, None)),
     }
 }
 

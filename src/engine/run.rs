@@ -13,9 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::dirty::{Dirty, nodes_of};
 use super::order::sorted;
 use super::pairs::Class;
-use super::queries::{
-    At, Layer, QueryFailure, mark_table, pair_table, rule, rule_program, symbols, verdicts,
-};
+use super::queries::{At, Layer, QueryFailure, found, mark_table, rule, rule_program, symbols};
 use super::reach::ReachIndex;
 use super::search::{GroupVerdict, Search, Verdict};
 use super::trial::{self, Judge};
@@ -437,7 +435,7 @@ impl Host for Engine<'_> {
         };
         // What is known of reachability goes with a machine's log.
         let known = self.reach.take();
-        let found = judge.search((self.db, self.rules, self), machine, target, &question);
+        let found = judge.search(self, machine, target, &question);
         self.reach.replace(known);
         found.map(Some).map_err(|failure| self.fail(failure))
     }
@@ -551,9 +549,9 @@ impl Engine<'_> {
             super::testing::count_pairs(self.db, self.rules, layer, &tally)?;
         }
         let mut groups = ByGroup::new();
-        for rule in &pair_table(self.db, self.rules).rules {
-            for verdict in verdicts(self.db, self.rules, layer, rule.class)?.iter() {
-                groups.entry(verdict.group).or_default().push((rule.class, verdict.clone()));
+        for (class, verdicts) in found(self.db, self.rules, layer)?.iter() {
+            for verdict in verdicts.iter() {
+                groups.entry(verdict.group).or_default().push((*class, verdict.clone()));
             }
         }
         Ok(groups)

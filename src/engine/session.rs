@@ -291,7 +291,8 @@ impl Session {
             .collect()
     }
 
-    pub(super) fn has_errors(&self) -> bool {
+    /// Whether something is so wrong that nothing can be run.
+    pub fn has_errors(&self) -> bool {
         db::complaints(&self.db, self.rules).iter().any(|c| c.diagnostic.level == Level::Error)
     }
 

@@ -4,16 +4,17 @@
 //! answered without one. Of each group it is counted how many anchors *may* carry each mark: for sure where a mark
 //! depends on what nodes say of themselves, and for every anchor where it depends on the group, on edges or on other
 //! marks. Counts are added up when groups are merged. Where no rule is about two marks that are there, nothing conflicts.
+//! A pass depends on what is done about the pairs of marks that met in its questions, and on no other pair.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::marks::{MarkList, MarkTable, Place, anchor_value, group_value};
-use super::pairs::{Class, RulePairs};
-use super::queries::{QueryFailure, is_edge_fact, pair_table, rule, rule_program};
+use super::pairs::Class;
+use super::queries::{QueryFailure, class_of, is_edge_fact, rule, rule_program};
 use super::search::{Rule, Search};
 use crate::db::{Db, Linked, Roots, RuleSet, names, program};
 use crate::graph::{Anchor, Counts, GraphId, Group, Snapshot, Sym, Symbols};
@@ -33,28 +34,26 @@ pub fn pass_program(db: &dyn Db, rules: RuleSet, own: (Kind, Sym)) -> &Linked {
     program(db, rules, Roots::of(db, std::iter::once(own).chain(marks).collect::<Vec<_>>()))
 }
 
-/// All marks, ready to be asked in the program of a pass, and all rules.
+/// All marks, ready to be asked in the program of a pass, and the rules that came into question.
 pub struct Judge<'db> {
+    db: &'db dyn Db,
+    rules: RuleSet,
     /// In declaration order.
     attributes: Vec<Attribute>,
-    suspects: Vec<Suspect<'db>>,
+    /// The rule of each pair of attributes; where they have not met yet, nothing.
+    classes: Vec<Cell<Option<Option<Class>>>>,
+    ready: RefCell<FxHashMap<Class, Ready<'db>>>,
 }
 
-/// A rule of pairs.
-struct Suspect<'db> {
-    class: Class,
-    /// For each pair that the rule is about the places of its marks among the attributes.
-    pairs: Vec<(usize, usize)>,
-    /// The rule with its program, when it is asked first; none if it cannot be run.
-    ready: OnceCell<Option<(&'db Linked, Rule)>>,
-}
+/// A rule of pairs with its program; none if it cannot be run.
+type Ready<'db> = Option<(&'db Linked, Rc<Rule>)>;
 
 /// A question that a search has to answer.
 pub struct Question {
     table: Arc<Symbols>,
     marks: MarkTable,
-    /// Numbers of the rules that the marks may bring in.
-    suspects: Vec<usize>,
+    /// The rules that the marks may bring in.
+    suspects: Vec<Class>,
 }
 
 struct Attribute {
@@ -82,14 +81,34 @@ impl<'db> Judge<'db> {
         };
         let attributes: Vec<Attribute> =
             names(db, rules, Kind::Attribute).iter().filter_map(attribute).collect();
-        let at = |mark| attributes.iter().position(|attribute| attribute.mark == mark);
-        let suspect = |rule: &RulePairs| Suspect {
-            class: rule.class,
-            pairs: rule.pairs.iter().filter_map(|&(a, b)| at(a).zip(at(b))).collect(),
-            ready: OnceCell::new(),
-        };
-        let suspects = pair_table(db, rules).rules.iter().map(suspect).collect();
-        Judge { attributes, suspects }
+        let classes = vec![Cell::new(None); attributes.len() * attributes.len()];
+        Judge { db, rules, attributes, classes, ready: RefCell::default() }
+    }
+
+    /// The rule of a pair of attributes that have met.
+    fn class(&self, x: usize, y: usize) -> Option<Class> {
+        let known = &self.classes[x * self.attributes.len() + y];
+        known.get().unwrap_or_else(|| {
+            let class = class_of(self.db, self.rules, self.attributes[x].mark, self.attributes[y].mark);
+            known.set(Some(class));
+            class
+        })
+    }
+
+    /// The rules that marks may bring in, in the order in which their pairs are met.
+    fn suspects(&self, counts: &Counts) -> Vec<Class> {
+        let mut suspects = Vec::new();
+        for x in (0..counts.len()).filter(|&x| counts[x] > 0) {
+            for y in (x..counts.len()).filter(|&y| counts[y] > u32::from(x == y)) {
+                match self.class(x, y) {
+                    Some(class) if class != Class::Never && !suspects.contains(&class) => {
+                        suspects.push(class)
+                    }
+                    _ => {}
+                }
+            }
+        }
+        suspects
     }
 
     /// What must be searched to know whether joining the groups of two anchors would conflict. An inner `Err` is the answer, found
@@ -108,9 +127,7 @@ impl<'db> Judge<'db> {
             let more = self.counts(machine, b, target)?;
             counts.iter_mut().zip(&more).for_each(|(count, more)| *count += more);
         }
-        let meets = |&(x, y): &(usize, usize)| counts[x] > 0 && counts[y] > u32::from(x == y);
-        let is_suspect = |&number: &usize| self.suspects[number].pairs.iter().any(meets);
-        let suspects: Vec<usize> = (0..self.suspects.len()).filter(is_suspect).collect();
+        let suspects = self.suspects(&counts);
         if suspects.is_empty() {
             return Ok(Err(Some(false)));
         }
@@ -129,24 +146,24 @@ impl<'db> Judge<'db> {
     /// Looks through a group for a conflict, on the state of `machine` as it is now.
     pub fn search(
         &self,
-        (db, rules, host): (&'db dyn Db, RuleSet, &dyn Host),
+        host: &dyn Host,
         machine: &mut Machine<'_>,
         target: GraphId,
         question: &Question,
     ) -> Result<bool, QueryFailure> {
-        for &number in &question.suspects {
-            let suspect = &self.suspects[number];
-            let ready = suspect.ready.get_or_init(|| {
-                let linked = rule_program(db, rules, suspect.class);
-                Some((linked, rule(db, rules, suspect.class, &linked.0)?))
-            });
+        for &class in &question.suspects {
+            let ready = || {
+                let linked = rule_program(self.db, self.rules, class);
+                Some((linked, Rc::new(rule(self.db, self.rules, class, &linked.0)?)))
+            };
+            let ready = self.ready.borrow_mut().entry(class).or_insert_with(ready).clone();
             let Some((linked, rule)) = ready else { continue };
             let mut beside = machine.beside(&linked.0, host);
             beside.set_marks(Some(Rc::new(question.marks.clone())));
             let (symbols, marks) = (&question.table, &question.marks);
-            let found = Search { machine: &mut beside, rule, symbols, marks, target }.run();
+            let found = Search { machine: &mut beside, rule: &rule, symbols, marks, target }.run();
             machine.spend_as(&beside);
-            let found = found.map_err(|failure| QueryFailure(Arc::new(failure), (*linked).clone()))?;
+            let found = found.map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))?;
             if found.iter().any(|verdict| !verdict.isolated.is_empty()) {
                 return Ok(true);
             }

@@ -65,8 +65,8 @@ impl Words<'_> {
         text: Option<TextId>,
         frame: &[Value],
     ) -> Option<String> {
-        let key = self.key(machine.program(), entry)?;
-        let texts = db::texts(self.db, self.rules, db::find(self.db, self.rules, key)?);
+        let (kind, name) = machine.program().key(entry)?;
+        let texts = db::texts(self.db, self.rules, db::EntryName::new(self.db, kind, name))?;
         let text = texts.get(text? as usize)?;
         Some(machine.aside(|machine| machine.render(text, frame)))
     }

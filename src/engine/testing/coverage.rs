@@ -6,7 +6,7 @@
 use crate::db::{self, Db, EntryName, RuleSet};
 use crate::engine::Session;
 use crate::engine::pairs::Class;
-use crate::engine::queries::{Layer, QueryFailure, mark_table, pair_table, verdicts};
+use crate::engine::queries::{Layer, QueryFailure, found, mark_table};
 use crate::engine::session;
 use crate::graph::Sym;
 use crate::lang::eval::{Tally, VERDICT, cell};
@@ -317,13 +317,9 @@ pub fn count_pairs(db: &dyn Db, rules: RuleSet, layer: Layer<'_>, tally: &Tally)
             tally.reach((Kind::Never, name));
         }
     }
-    let always: Vec<Sym> =
-        live.items.iter().filter(|(kind, ..)| *kind == Kind::Always).map(|(_, name, _)| *name).collect();
-    for rule in &pair_table(db, rules).rules {
-        let Class::Always(number) = rule.class else { continue };
-        let found = verdicts(db, rules, layer, rule.class)?;
-        if let Some(&name) = always.get(number as usize)
-            && found.iter().any(|verdict| !verdict.isolated.is_empty())
+    for (class, verdicts) in found(db, rules, layer)?.iter() {
+        if let Class::Always(name) = *class
+            && verdicts.iter().any(|verdict| !verdict.isolated.is_empty())
         {
             tally.reach((Kind::Always, name));
         }

@@ -11,6 +11,9 @@ mod entries;
 mod logic;
 mod names;
 
+use std::cell::LazyCell;
+use std::sync::Arc;
+
 use pest::Parser;
 use rustc_hash::FxHashMap;
 
@@ -20,7 +23,7 @@ use self::names::Names;
 use super::diagnostic::{Diagnostic, Label, Level, Place};
 use super::syntax::ast::{Item, Span};
 use super::syntax::build::{Grammar, Rule};
-use super::syntax::{parse_file_with, parse_item};
+use super::syntax::{ParsedFile, parse_file_with, parse_item};
 
 /// One lint.
 #[derive(Debug, PartialEq, Eq)]
@@ -144,7 +147,7 @@ struct LintItem<'a> {
     number: usize,
     start: u32,
     text: &'a str,
-    item: Item,
+    item: &'a Item,
 }
 
 impl LintItem<'_> {
@@ -196,11 +199,11 @@ impl Found {
     }
 }
 
-/// What is known of the items of the last call, by their texts, for who lints again and again: of what stays nothing is looked at
-/// again but what only all items together show.
+/// What is known of the files and items of the last call, by their texts, for who lints again and again: of what stays nothing is
+/// looked at again but what only all items together show.
 #[derive(Default)]
 pub struct Memory {
-    items: FxHashMap<String, (Option<Item>, Vec<Diagnostic>)>,
+    files: FxHashMap<String, Arc<ParsedFile>>,
     /// What items by themselves show, with these names.
     looks: FxHashMap<String, Vec<Found>>,
     names: Names,
@@ -213,20 +216,34 @@ pub fn lint(sources: &[Source]) -> Vec<Finding> {
 
 /// [`lint`] with a memory of the last call.
 pub fn lint_again(sources: &[Source], memory: &mut Memory) -> Vec<Finding> {
-    let known = std::mem::take(&mut memory.items);
-    let parse = |text: &str| known.get(text).cloned().unwrap_or_else(|| parse_item(text));
-    let files: Vec<_> = sources.iter().map(|source| parse_file_with(source.text, parse)).collect();
+    let known = std::mem::take(&mut memory.files);
+    let parsed = LazyCell::new(|| {
+        let items = known.values().flat_map(|file| &file.items);
+        items.map(|item| (item.source.text.as_str(), item)).collect::<FxHashMap<_, _>>()
+    });
+    let parse = |text: &str| match parsed.get(text) {
+        Some(item) => (item.item.clone(), item.diagnostics.clone()),
+        None => parse_item(text),
+    };
+    let files: Vec<Arc<ParsedFile>> = sources
+        .iter()
+        .map(|source| {
+            let file = known.get(source.text).cloned();
+            let file = file.unwrap_or_else(|| Arc::new(parse_file_with(source.text, parse)));
+            memory.files.insert(source.text.to_owned(), file.clone());
+            file
+        })
+        .collect();
     let mut items: Vec<LintItem> = Vec::new();
     for (file, (source, parsed)) in sources.iter().zip(&files).enumerate() {
         for (number, one) in parsed.items.iter().enumerate() {
             let text = source.text.get(one.source.start as usize..one.source.end as usize).unwrap_or("");
             if let Some(item) = &one.item {
-                items.push(LintItem { file, number, start: one.source.start, text, item: item.clone() });
+                items.push(LintItem { file, number, start: one.source.start, text, item });
             }
-            memory.items.insert(one.source.text.clone(), (one.item.clone(), one.diagnostics.clone()));
         }
     }
-    let names = Names::of(items.iter().map(|item| &item.item));
+    let names = Names::of(items.iter().map(|item| item.item));
     let looks = std::mem::take(&mut memory.looks);
     let stand = if names == memory.names { looks } else { FxHashMap::default() };
     memory.names = names;
@@ -258,10 +275,10 @@ pub fn lint_again(sources: &[Source], memory: &mut Memory) -> Vec<Finding> {
 /// What one item shows, as if it were a file of its own.
 fn look(item: &LintItem, names: &mut Names) -> Vec<Found> {
     let mut found = Vec::new();
-    let alone = LintItem { file: 0, number: 0, start: 0, text: item.text, item: item.item.clone() };
+    let alone = LintItem { file: 0, number: 0, start: 0, text: item.text, item: item.item };
     let tree = Grammar::parse(Rule::item, item.text).ok().and_then(|mut trees| trees.next());
     if let Some(tree) = tree {
-        names.enter(&tree, &alone.item);
+        names.enter(&tree, alone.item);
         conditions::look(&alone, &tree, names, &mut found);
         entries::look(&alone, &tree, names, &mut found);
     }

@@ -1,0 +1,216 @@
+//! Findings that nothing answers, and what of them was said before.
+//!
+//! Promise: of two steps of a run the later one repeats exactly what it would tell word for word of the same places. Words are made
+//! only where it cannot be told otherwise: a text that shows nothing but what its things are called says the same wherever they are
+//! called the same.
+
+use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use super::outcome::RuleRef;
+use super::render::Renderer;
+use super::run::{Draft, PassResult, PassRun, run_pass};
+use crate::db::{self, Db, EntryName, RuleSet};
+use crate::graph::{Anchor, NodeId, Snapshot, Sym};
+use crate::lang::eval::{EditKind, Value};
+use crate::lang::facts::Fact;
+use crate::lang::hir::{Expr, Local, Text, TextId};
+use crate::lang::syntax::ast::Kind;
+
+/// A finding that nothing answers.
+#[derive(Clone, Copy)]
+pub struct Remark<'r> {
+    entry: (Kind, Sym),
+    places: &'r [Value],
+    message: TextId,
+    frame: &'r [Value],
+}
+
+impl Remark<'_> {
+    pub fn rule(&self) -> RuleRef {
+        RuleRef { kind: self.entry.0, name: self.entry.1 }
+    }
+
+    fn places(&self) -> impl Iterator<Item = (NodeId, Option<Anchor>)> {
+        self.places.iter().filter_map(place_of)
+    }
+
+    /// Of rule and places.
+    fn hash(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.entry.hash(&mut hasher);
+        self.places().for_each(|place| place.hash(&mut hasher));
+        hasher.finish()
+    }
+}
+
+/// The node and the anchor that a value is.
+fn place_of(value: &Value) -> Option<(NodeId, Option<Anchor>)> {
+    match value.as_anchor() {
+        Some(anchor) => Some((anchor.node(), Some(anchor))),
+        None => value.as_node().map(|node| (node, None)),
+    }
+}
+
+/// Nodes that a pass has inserted.
+pub fn inserted(result: &PassResult) -> FxHashSet<NodeId> {
+    let nodes = result.edits.iter().filter_map(|record| match record.kind {
+        EditKind::Insert { node, .. } => Some(node),
+        _ => None,
+    });
+    nodes.collect()
+}
+
+/// What a draft remarks; `inserted`: the nodes that its pass has inserted.
+pub fn remark<'r>(draft: &'r Draft, inserted: &FxHashSet<NodeId>) -> Option<Remark<'r>> {
+    match draft {
+        Draft::Report { entry, places, message, answer, frame, .. }
+            if answer.is_none_or(|node| !inserted.contains(&node)) =>
+        {
+            Some(Remark { entry: *entry, places, message: *message, frame })
+        }
+        _ => None,
+    }
+}
+
+/// Steps of a run, in order.
+#[salsa::interned(debug)]
+pub struct Steps<'db> {
+    #[returns(ref)]
+    pub runs: Vec<PassRun<'db>>,
+}
+
+/// Of the remarks of a step, by rule, how many one of the steps `before` has made.
+#[salsa::tracked(returns(ref))]
+pub fn said_again<'db>(
+    db: &'db dyn Db,
+    rules: RuleSet,
+    run: PassRun<'db>,
+    before: Steps<'db>,
+) -> FxHashMap<RuleRef, usize> {
+    let texts = Texts { db, rules, known: RefCell::default() };
+    let speakers: Vec<Speaker<'db>> =
+        before.runs(db).iter().map(|&run| Speaker::new(db, rules, run)).collect();
+    let mut said: Vec<(&Speaker<'db>, Remark<'db>)> = Vec::new();
+    for speaker in &speakers {
+        said.extend(speaker.remarks().map(|remark| (speaker, remark)));
+    }
+    let mut by_hash: Vec<(u64, usize)> = said.iter().map(|(_, remark)| remark.hash()).zip(0..).collect();
+    by_hash.sort_unstable();
+    let speaker = Speaker::new(db, rules, run);
+    let mut again = FxHashMap::default();
+    for remark in speaker.remarks() {
+        let hash = remark.hash();
+        let known = by_hash[by_hash.partition_point(|(known, _)| *known < hash)..].iter();
+        let mut known = known.take_while(|(known, _)| *known == hash).map(|(_, at)| said[*at]);
+        if known.any(|earlier| texts.say_the_same(earlier, (&speaker, remark))) {
+            *again.entry(remark.rule()).or_insert(0) += 1;
+        }
+    }
+    again
+}
+
+/// A step that has been run.
+struct Speaker<'db> {
+    /// The graph that texts are about.
+    snapshot: &'db Snapshot,
+    result: &'db PassResult,
+    inserted: FxHashSet<NodeId>,
+    renderer: Renderer<'db>,
+}
+
+impl<'db> Speaker<'db> {
+    fn new(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> Speaker<'db> {
+        let (snapshot, result) = (run.at(db).snapshot(db), run_pass(db, rules, run));
+        let renderer = Renderer::new(db, rules, snapshot);
+        Speaker { snapshot, result, inserted: inserted(result), renderer }
+    }
+
+    fn remarks(&self) -> impl Iterator<Item = Remark<'db>> {
+        self.result.drafts.iter().filter_map(|draft| remark(draft, &self.inserted))
+    }
+
+    /// Name and operator type of a node.
+    fn called(&self, node: NodeId) -> Option<(&str, Sym)> {
+        self.snapshot.dense().node(node).map(|node| (&*node.name, node.ty))
+    }
+
+    fn text(&self, remark: Remark<'_>) -> String {
+        self.renderer.text(remark.entry, Some(remark.message), remark.frame, &self.result.program)
+    }
+}
+
+/// The locals that a text reads, if it shows nothing but what it is given, and of nodes and anchors what they are called.
+type Named = Option<Vec<Local>>;
+
+/// What is known of the texts of remarks.
+struct Texts<'db> {
+    db: &'db dyn Db,
+    rules: RuleSet,
+    known: RefCell<FxHashMap<(Kind, Sym, TextId), Named>>,
+}
+
+impl Texts<'_> {
+    fn say_the_same(
+        &self,
+        (one, a): (&Speaker<'_>, Remark<'_>),
+        (other, b): (&Speaker<'_>, Remark<'_>),
+    ) -> bool {
+        a.entry == b.entry
+            && a.places().eq(b.places())
+            && (self.show_the_same((one, a), (other, b)) || one.text(a) == other.text(b))
+    }
+
+    /// Whether it can be told without words that two remarks have the same words.
+    fn show_the_same(
+        &self,
+        (one, a): (&Speaker<'_>, Remark<'_>),
+        (other, b): (&Speaker<'_>, Remark<'_>),
+    ) -> bool {
+        if a.message != b.message {
+            return false;
+        }
+        let is_same = |local: &Local| {
+            let (Some(a), Some(b)) = (a.frame.get(*local as usize), b.frame.get(*local as usize)) else {
+                return false;
+            };
+            let is_plain = match a {
+                Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Text(_) => true,
+                value => place_of(value).is_some_and(|(node, _)| one.called(node) == other.called(node)),
+            };
+            is_plain && a == b
+        };
+        let key = (a.entry.0, a.entry.1, a.message);
+        let mut known = self.known.borrow_mut();
+        let locals = known.entry(key).or_insert_with(|| {
+            let texts = db::texts(self.db, self.rules, EntryName::new(self.db, key.0, key.1))?;
+            named(texts.get(key.2 as usize)?)
+        });
+        locals.as_ref().is_some_and(|locals| locals.iter().all(is_same))
+    }
+}
+
+fn named(text: &Text) -> Named {
+    let mut locals = Vec::new();
+    for expr in &text.body.exprs {
+        match expr {
+            Expr::Local(local) => locals.push(*local),
+            Expr::Fact {
+                fact:
+                    Fact::NodeName
+                    | Fact::NodeType
+                    | Fact::InputNode
+                    | Fact::InputIndex
+                    | Fact::OutputNode
+                    | Fact::OutputIndex
+                    | Fact::AnchorNode
+                    | Fact::AnchorIndex,
+                ..
+            } => {}
+            _ => return None,
+        }
+    }
+    Some(locals)
+}
