@@ -197,6 +197,13 @@ fn each_entry_of_the_page_has_a_place_of_its_own() {
 }
 
 #[test]
+fn line_ends_of_other_systems_are_line_ends() {
+    let page = |rules: &str| report::page(&audit(with_overlay(rules, "")));
+    let rules = "set A = {\n  X,\n  Y,\n}\n";
+    assert_eq!(page(rules), page(&rules.replace('\n', "\r\n")));
+}
+
+#[test]
 fn a_mark_is_not_ruled_by_what_is_said_of_a_longer_name() {
     let mark = |name: &str| format!("attribute {name} on input where true\n");
     let rules = mark("USER") + &mark("USER_MEMORY") + "never USER_MEMORY with any\n";

@@ -159,7 +159,7 @@ fn entries(session: &Session) -> Vec<EntryRow> {
             line: entry.line,
             doc: entry.doc,
             reason: None,
-            source: entry.source.trim_end().to_owned(),
+            source: entry.source.trim_end().lines().collect::<Vec<_>>().join("\n"),
             used_by: Vec::new(),
         })
         .collect();

@@ -38,6 +38,10 @@ pub fn audit(args: &AuditArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Do
     };
     match &args.output {
         Some(path) if to_file => Pending::write(path, text.as_bytes())?.commit()?,
+        // A page is the same bytes in a file and in a pipe.
+        _ if args.format == AuditFormat::Html && !desk.report_terminal() => {
+            desk.print_bytes(text.as_bytes())?
+        }
         _ => desk.print(&text)?,
     }
     let warned = audit.findings.iter().any(|finding| finding.weight == Weight::Warning);

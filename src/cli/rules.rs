@@ -403,7 +403,9 @@ fn draw_entry(entry: &EntryInfo, all: &[EntryInfo], desk: &Desk<'_, '_>, text: &
     for line in entry.doc.iter().flat_map(|doc| doc.lines()).filter(|_| !has_docs) {
         let _ = writeln!(text, "/// {line}");
     }
-    let _ = writeln!(text, "{}", entry.source.trim_end());
+    for line in entry.source.trim_end().lines() {
+        let _ = writeln!(text, "{line}");
+    }
     let users: Vec<&EntryInfo> = all
         .iter()
         .filter(|other| (other.kind, other.name) != (entry.kind, entry.name))

@@ -155,8 +155,9 @@ impl Step {
 
 /// Where the keyword of an item stands in its file: behind the documentation.
 pub(super) fn keyword(source: &SourceItem) -> usize {
-    let documentation = source.text.lines().take_while(|line| line.starts_with("///"));
-    source.start as usize + documentation.map(|line| line.len() + 1).sum::<usize>()
+    // With their ends, which are two bytes in files of some systems.
+    let documentation = source.text.split_inclusive('\n').take_while(|line| line.starts_with("///"));
+    source.start as usize + documentation.map(str::len).sum::<usize>()
 }
 
 /// The line of a byte, counted from 1.
