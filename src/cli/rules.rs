@@ -123,7 +123,7 @@ impl Loaded {
         let engine = connect(sources.clone());
         let entries = engine.entries();
         let mut texts = Rules::default();
-        for entry in &entries {
+        for entry in entries.iter().filter(|entry| entry.live) {
             let rule = RuleRef { kind: entry.kind, name: entry.name };
             texts.add(rule, &entry.path, entry.line, &entry.source, entry.doc.as_deref());
         }
@@ -165,7 +165,8 @@ impl Loaded {
     }
 
     fn names(&self, wanted: impl Fn(Kind) -> bool) -> Vec<&'static str> {
-        self.entries.iter().filter(|entry| wanted(entry.kind)).map(|entry| entry.name.as_str()).collect()
+        let wanted = self.entries.iter().filter(|entry| entry.live && wanted(entry.kind));
+        wanted.map(|entry| entry.name.as_str()).collect()
     }
 
     /// Options as the arguments give them, all of them declared by the rules.
