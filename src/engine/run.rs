@@ -342,7 +342,8 @@ impl<'db> Engine<'db> {
         over: &Over,
         frame: &[Value],
     ) -> Result<bool, Failure> {
-        let there = frame.get(1).and_then(Value::as_node).is_some_and(|node| machine.state().contains(node));
+        let there =
+            frame.get(1).and_then(Value::as_node).is_some_and(|node| machine.near().node(node).is_some());
         match over.condition {
             _ if !there => Ok(false),
             None => Ok(true),

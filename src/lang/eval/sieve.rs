@@ -130,10 +130,7 @@ impl<'a> Machine<'a> {
         let place = |value: &Value| value.as_node().or_else(|| value.as_anchor().map(|anchor| anchor.node()));
         let (at, node) = frame.iter().enumerate().find_map(|(at, value)| Some((at, place(value)?)))?;
         let question = Question::condition(code.entry, condition);
-        let known =
-            self.sieves.get(&question).map(|sieve| self.node(node).and_then(|node| sieve.known(node.ty)));
-        if let Some(Some(known)) = known {
-            self.see(node);
+        if let Some(known) = self.sifted_before(question, node) {
             return known;
         }
         let mut sieve = self.take_sieve(question);
@@ -148,6 +145,35 @@ impl<'a> Machine<'a> {
         });
         self.keep_sieve(question, sieve);
         settled
+    }
+
+    /// [`Machine::settled`] where one node is asked about, and then something else.
+    pub(super) fn settled_at(
+        &mut self,
+        code: &Code,
+        condition: ExprId,
+        (local, base): (Local, usize),
+    ) -> Option<bool> {
+        let Value::Node(node) = self.stack[base + local as usize] else { return None };
+        if !self.can_sift(code) {
+            return None;
+        }
+        let question = Question::condition(code.entry, condition);
+        if let Some(known) = self.sifted_before(question, node) {
+            return known;
+        }
+        let mut sieve = self.take_sieve(question);
+        let settled = self.settled(&mut sieve, code, condition, (local, base));
+        self.keep_sieve(question, sieve);
+        settled
+    }
+
+    /// The answer for the type of `node`, if that has been looked into.
+    #[inline]
+    fn sifted_before(&mut self, question: Question, node: NodeId) -> Option<Option<bool>> {
+        let known = self.sieves.get(&question)?.known(self.node(node)?.ty)?;
+        self.see(node);
+        Some(known)
     }
 
     /// Whether the body of a loop comes to nothing at the node that `local` holds, and the loop goes on.

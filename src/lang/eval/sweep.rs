@@ -55,7 +55,7 @@ impl Queue {
     fn new(machine: &Machine<'_>, graph: GraphId) -> Queue {
         let mut queue = Queue::default();
         let mut before = Vec::new();
-        for node in machine.state().list(graph) {
+        for node in machine.near().nodes(graph) {
             before.clear();
             machine.push_predecessors(node, &mut before);
             match before.len() {
@@ -82,7 +82,7 @@ impl Queue {
         }
         if let Some(&other) = self.waits.get(&node)
             && !self.seen.contains(other.0 as usize)
-            && machine.state().contains(other)
+            && machine.has_node(other)
         {
             return;
         }
@@ -157,16 +157,16 @@ impl Machine<'_> {
         }
         let mut queue = Queue::new(self, graph);
         let mut next = Vec::new();
-        let mut left = ROUNDS * self.edit.list(graph).count();
+        let mut left = ROUNDS * self.near().nodes(graph).count();
         while left > 0
             && let Some(node) = queue.next(self)
         {
             queue.lower(node);
-            let Some(found) = self.edit.get_node(node) else { continue };
+            let Some(found) = self.node(node) else { continue };
             left -= 1;
             let subgraphs = found.subgraphs.clone();
             self.sweep_one(task, node, &mut queue)?;
-            if !subgraphs.is_empty() && self.edit.contains(node) {
+            if !subgraphs.is_empty() && self.has_node(node) {
                 for &inner in subgraphs.iter() {
                     self.sweep_graph(task, inner, depth + 1)?;
                 }
@@ -185,14 +185,14 @@ impl Machine<'_> {
 
     /// Visits a node, and takes note of its neighbours if that deleted it.
     fn sweep_one(&mut self, task: &Task<'_>, node: NodeId, queue: &mut Queue) -> Result<(), Failure> {
-        if !self.edit.contains(node) || !self.concerns(task, node)? {
+        if !self.has_node(node) || !self.concerns(task, node)? {
             return Ok(());
         }
         let (mut before, mut after) = (Vec::new(), Vec::new());
         self.push_predecessors(node, &mut before);
         self.push_successors(node, &mut after);
         self.block(task.code, task.body, task.base)?;
-        if !self.edit.contains(node) {
+        if !self.has_node(node) {
             before.iter().chain(&after).for_each(|&beside| queue.flag(beside));
         }
         // What followed the node may follow another one now.
@@ -204,7 +204,7 @@ impl Machine<'_> {
 
     /// Visits one node alone.
     fn sweep_node(&mut self, task: &Task<'_>, node: NodeId) -> Result<Flow, Failure> {
-        if !self.edit.contains(node) || !self.concerns(task, node)? {
+        if !self.has_node(node) || !self.concerns(task, node)? {
             return Ok(Flow::Next);
         }
         self.block(task.code, task.body, task.base)
@@ -214,9 +214,10 @@ impl Machine<'_> {
     fn concerns(&mut self, task: &Task<'_>, node: NodeId) -> Result<bool, Failure> {
         self.spend(1);
         self.stack[task.base + task.local as usize] = Value::Node(node);
-        match task.condition {
-            Some(condition) => self.holds(task.code, condition, task.base),
-            None => self.settle(true),
+        let Some(condition) = task.condition else { return self.settle(true) };
+        match self.settled_at(task.code, condition, (task.local, task.base)) {
+            Some(holds) => self.settle(holds),
+            None => self.holds(task.code, condition, task.base),
         }
     }
 }
