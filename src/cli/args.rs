@@ -202,7 +202,7 @@ pub struct ExplainArgs {
     #[arg(value_name = "GRAPH")]
     pub graph_file: PathBuf,
     /// A node, or one of its anchors; it may be one that the run inserts
-    #[arg(value_name = "NODE[:inN|:outN]", required_unless_present = "kind", conflicts_with_all = ["kind", "all"])]
+    #[arg(value_name = "NODE[:inN|:outN]", required_unless_present_any = ["kind", "all"], conflicts_with_all = ["kind", "all"])]
     pub target: Option<String>,
     /// Tell of all nodes of the type that `--kind` names; it may be left out
     #[arg(long, requires = "kind")]

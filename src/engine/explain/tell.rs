@@ -268,12 +268,7 @@ fn find_resolve<'b>(block: &'b Block, resolved: &Resolved) -> Option<(u32, Local
         Statement::Resolve { symbols, graph, local, body } if *symbols == resolved.symbols => {
             Some((*graph, *local, body))
         }
-        Statement::For { body, .. } => find_resolve(body, resolved),
-        Statement::If { arms, otherwise } => arms
-            .iter()
-            .find_map(|(_, block)| find_resolve(block, resolved))
-            .or_else(|| find_resolve(otherwise, resolved)),
-        _ => None,
+        _ => statement.blocks().into_iter().find_map(|block| find_resolve(block, resolved)),
     })
 }
 

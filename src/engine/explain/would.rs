@@ -100,12 +100,8 @@ fn look(program: &Program, entry: &Entry, statement: &Statement, own: &[Local], 
     let block = |block: &Block, stake: &mut Stake| {
         block.iter().for_each(|inner| look(program, entry, inner, own, stake));
     };
+    statement.blocks().into_iter().for_each(|inner| block(inner, stake));
     match statement {
-        Statement::If { arms, otherwise } => {
-            arms.iter().for_each(|(_, arm)| block(arm, stake));
-            block(otherwise, stake);
-        }
-        Statement::For { body, .. } | Statement::Resolve { body, .. } => block(body, stake),
         Statement::Do { action, args, .. } => {
             let callee = program.entry(Kind::Action, *action).and_then(|id| program.hir(id));
             if let Some(callee) = callee
@@ -156,14 +152,9 @@ pub fn body(entry: &Entry) -> Option<&Block> {
 /// The statements that come after one, in its block and in those around it: what a `stop` there leaves out.
 pub fn after<'b>(block: &'b Block, statement: &Statement) -> Option<Vec<&'b Statement>> {
     for (at, one) in block.iter().enumerate() {
-        let inside = match one {
-            _ if std::ptr::eq(one, statement) => Some(Vec::new()),
-            Statement::If { arms, otherwise } => {
-                let arms = arms.iter().map(|(_, arm)| arm);
-                arms.chain([otherwise]).find_map(|block| after(block, statement))
-            }
-            Statement::For { body, .. } | Statement::Resolve { body, .. } => after(body, statement),
-            _ => None,
+        let inside = match std::ptr::eq(one, statement) {
+            true => Some(Vec::new()),
+            false => one.blocks().into_iter().find_map(|block| after(block, statement)),
         };
         if let Some(mut found) = inside {
             found.extend(&block[at + 1..]);
@@ -183,19 +174,11 @@ pub fn only_stops(block: &Block) -> bool {
 pub fn loops_over<'b>(entry: &Entry, block: &'b Block, list: Local) -> Vec<(Local, &'b Block)> {
     let mut found = Vec::new();
     for statement in block {
-        match statement {
-            Statement::If { arms, otherwise } => {
-                let arms = arms.iter().map(|(_, arm)| arm);
-                found.extend(arms.chain([otherwise]).flat_map(|block| loops_over(entry, block, list)));
-            }
-            Statement::For { local, list: over, body } => {
-                let is_over = entry.body().is_some_and(|all| holds_list(&all.exprs, *over, list));
-                found.extend(is_over.then_some((*local, body)));
-                found.extend(loops_over(entry, body, list));
-            }
-            Statement::Resolve { body, .. } => found.extend(loops_over(entry, body, list)),
-            _ => {}
+        if let Statement::For { local, list: over, body } = statement {
+            let is_over = entry.body().is_some_and(|all| holds_list(&all.exprs, *over, list));
+            found.extend(is_over.then_some((*local, body)));
         }
+        found.extend(statement.blocks().into_iter().flat_map(|block| loops_over(entry, block, list)));
     }
     found
 }
