@@ -246,7 +246,7 @@ impl<'a> Machine<'a> {
             && let Some(Place::Node(node)) = self.at_hand(code, of, base)
         {
             self.see(node);
-            return self.node(node).is_some_and(|node| set.has(node.ty));
+            return self.ty(node).is_some_and(|ty| set.has(ty));
         }
         let value = self.expr(code, id, base);
         set.contains(&value)

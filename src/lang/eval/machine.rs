@@ -420,6 +420,15 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The type of a node, which lies beside those of the nodes around it in the flat view.
+    #[inline]
+    pub(super) fn ty(&self, node: NodeId) -> Option<Sym> {
+        match self.clean(node) {
+            Some(dense) => dense.ty(node),
+            None => self.edit.get_node(node).map(|node| node.ty),
+        }
+    }
+
     pub(super) fn has_node(&self, node: NodeId) -> bool {
         self.node(node).is_some()
     }

@@ -95,7 +95,7 @@ impl<'a> Machine<'a> {
         find: impl FnOnce(&mut Self) -> Option<bool>,
     ) -> Option<bool> {
         self.see(node);
-        let ty = self.node(node)?.ty;
+        let ty = self.ty(node)?;
         match sieve.known(ty) {
             Some(known) => known,
             None => sieve.ask(ty, || find(self)),
@@ -171,7 +171,7 @@ impl<'a> Machine<'a> {
     /// The answer for the type of `node`, if that has been looked into.
     #[inline]
     fn sifted_before(&mut self, question: Question, node: NodeId) -> Option<Option<bool>> {
-        let known = self.sieves.get(&question)?.known(self.node(node)?.ty)?;
+        let known = self.sieves.get(&question)?.known(self.ty(node)?)?;
         self.see(node);
         Some(known)
     }
