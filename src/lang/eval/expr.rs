@@ -8,7 +8,6 @@ use super::code::{Code, ConstSet, NONE, Op, Span, condition};
 use super::machine::STORED;
 use super::memo::Key;
 use super::program::Data;
-use super::sieve::Question;
 use super::stream::End;
 use super::trace::EventKind;
 use super::value::total_order;
@@ -113,7 +112,7 @@ impl<'a> Machine<'a> {
                 }
             }
             &Op::Quantifier { kind, local, list, condition } => {
-                self.quantifier(code, kind, base + local as usize, [list, condition], base)
+                self.quantifier(code, kind, local, [list, condition], base)
             }
             Op::Where { .. } => self.collect(code, id, base),
             &Op::Each { kind, local, list, value } => {
@@ -442,38 +441,27 @@ impl<'a> Machine<'a> {
         &mut self,
         code: &Code,
         kind: Quantifier,
-        slot: usize,
+        local: Local,
         [list, condition]: [ExprId; 2],
         base: usize,
     ) -> Value {
         let mut count = 0;
         let mut found = Value::None;
-        let question = Question::condition(code.entry, condition);
-        let is_sifted = Self::is_of_nodes(code, list) && self.can_sift(code);
-        let mut sieve = is_sifted.then(|| self.take_sieve(question));
-        let ended = self.each(code, list, base, &mut |m, value| {
-            m.stack[slot] = value;
-            let local = (slot - base) as Local;
-            let settled = sieve.as_mut().and_then(|sieve| m.settled(sieve, code, condition, (local, base)));
-            let holds = settled.unwrap_or_else(|| m.traced_condition(code, condition, base));
-            match kind {
-                Quantifier::All => holds,
-                Quantifier::Any => !holds,
-                Quantifier::Count => {
-                    count += i64::from(holds);
-                    true
+        let slot = base + local as usize;
+        let ended = self.each_tried(code, list, (local, condition), base, &mut |m, holds| match kind {
+            Quantifier::All => holds,
+            Quantifier::Any => !holds,
+            Quantifier::Count => {
+                count += i64::from(holds);
+                true
+            }
+            Quantifier::Find => {
+                if holds {
+                    found = m.stack[slot].clone();
                 }
-                Quantifier::Find => {
-                    if holds {
-                        found = m.stack[slot].clone();
-                    }
-                    !holds
-                }
+                !holds
             }
         });
-        if let Some(sieve) = sieve {
-            self.keep_sieve(question, sieve);
-        }
         match kind {
             Quantifier::All => Value::Bool(ended != End::Stopped),
             Quantifier::Any => Value::Bool(ended == End::Stopped),

@@ -113,7 +113,7 @@ impl<'a> Machine<'a> {
     ) -> Option<bool> {
         let Value::Node(node) = self.stack[base + local as usize] else { return None };
         let spot = Spot { local, node, base };
-        self.sift(sieve, node, |m| m.told_by_type(code, condition, spot, std::iter::once(local)))
+        self.sift(sieve, node, |m| m.told(code, condition, spot))
     }
 
     /// How a condition of an item comes out in a frame that starts with `frame`, if the type of the one node that this is about
@@ -124,17 +124,9 @@ impl<'a> Machine<'a> {
         condition: ExprId,
         frame: &[Value],
     ) -> Option<bool> {
-        if !self.can_sift(code) {
-            return None;
-        }
         let place = |value: &Value| value.as_node().or_else(|| value.as_anchor().map(|anchor| anchor.node()));
         let (at, node) = frame.iter().enumerate().find_map(|(at, value)| Some((at, place(value)?)))?;
-        let question = Question::condition(code.entry, condition);
-        if let Some(known) = self.sifted_before(question, node) {
-            return known;
-        }
-        let mut sieve = self.take_sieve(question);
-        let settled = self.sift(&mut sieve, node, |m| {
+        self.sift_one(code, condition, node, |m| {
             let base = m.enter(frame, code.locals);
             let locals =
                 (0..).zip(frame).filter(|(_, value)| place(value) == Some(node)).map(|(local, _)| local);
@@ -142,9 +134,7 @@ impl<'a> Machine<'a> {
             let told = m.told_by_type(code, condition, spot, locals);
             m.leave(base);
             told
-        });
-        self.keep_sieve(question, sieve);
-        settled
+        })
     }
 
     /// [`Machine::settled`] where one node is asked about, and then something else.
@@ -155,25 +145,30 @@ impl<'a> Machine<'a> {
         (local, base): (Local, usize),
     ) -> Option<bool> {
         let Value::Node(node) = self.stack[base + local as usize] else { return None };
+        self.sift_one(code, condition, node, |m| m.told(code, condition, Spot { local, node, base }))
+    }
+
+    /// [`Machine::sift`] with the sieve of a condition, which is put back.
+    #[inline]
+    fn sift_one(
+        &mut self,
+        code: &Code,
+        condition: ExprId,
+        node: NodeId,
+        find: impl FnOnce(&mut Self) -> Option<bool>,
+    ) -> Option<bool> {
         if !self.can_sift(code) {
             return None;
         }
         let question = Question::condition(code.entry, condition);
-        if let Some(known) = self.sifted_before(question, node) {
+        if let Some(known) = self.sieves.get(&question).and_then(|sieve| sieve.known(self.ty(node)?)) {
+            self.see(node);
             return known;
         }
         let mut sieve = self.take_sieve(question);
-        let settled = self.settled(&mut sieve, code, condition, (local, base));
+        let settled = self.sift(&mut sieve, node, find);
         self.keep_sieve(question, sieve);
         settled
-    }
-
-    /// The answer for the type of `node`, if that has been looked into.
-    #[inline]
-    fn sifted_before(&mut self, question: Question, node: NodeId) -> Option<Option<bool>> {
-        let known = self.sieves.get(&question)?.known(self.ty(node)?)?;
-        self.see(node);
-        Some(known)
     }
 
     /// Whether the body of a loop comes to nothing at the node that `local` holds, and the loop goes on.

@@ -13,7 +13,7 @@ use super::machine::STORED;
 use super::sieve::Question;
 use crate::graph::{Anchor, Output};
 use crate::lang::facts::Fact;
-use crate::lang::hir::{Each, ExprId, WalkMode};
+use crate::lang::hir::{Each, ExprId, Local, WalkMode};
 
 /// Takes an element; false: enough.
 pub(super) type Sink<'s, 'a> = dyn FnMut(&mut Machine<'a>, Value) -> bool + 's;
@@ -82,26 +82,14 @@ impl<'a> Machine<'a> {
     /// Goes through the list of `id`.
     pub(super) fn each(&mut self, code: &Code, id: ExprId, base: usize, sink: &mut Sink<'_, 'a>) -> End {
         match &code.ops[id as usize] {
-            &Op::Where { local, list, condition } if Self::is_of_nodes(code, list) && self.can_sift(code) => {
-                let question = Question::condition(code.entry, condition);
-                let mut sieve = self.take_sieve(question);
-                let ended = self.each(code, list, base, &mut |m, value| {
-                    m.stack[base + local as usize] = value.clone();
-                    let settled = m.settled(&mut sieve, code, condition, (local, base));
-                    !settled.unwrap_or_else(|| m.condition(code, condition, base)) || sink(m, value)
-                });
-                self.keep_sieve(question, sieve);
-                ended
+            &Op::Where { local, list, condition } => {
+                self.each_tried(code, list, (local, condition), base, &mut |m, holds| {
+                    !holds || {
+                        let value = m.stack[base + local as usize].clone();
+                        sink(m, value)
+                    }
+                })
             }
-            &Op::Where { local, list, condition } => self.each(code, list, base, &mut |m, value| {
-                m.stack[base + local as usize] = value;
-                if m.traced_condition(code, condition, base) {
-                    let value = m.stack[base + local as usize].clone();
-                    sink(m, value)
-                } else {
-                    true
-                }
-            }),
             &Op::Each { kind: Each::Map, local, list, value } => {
                 self.each(code, list, base, &mut |m, element| {
                     m.stack[base + local as usize] = element;
@@ -204,6 +192,30 @@ impl<'a> Machine<'a> {
                 self.each_value(&value, sink)
             }
         }
+    }
+
+    /// Goes through a list whose elements `local` holds in turn, and tells of each whether a condition holds.
+    pub(super) fn each_tried(
+        &mut self,
+        code: &Code,
+        list: ExprId,
+        (local, condition): (Local, ExprId),
+        base: usize,
+        sink: &mut dyn FnMut(&mut Machine<'a>, bool) -> bool,
+    ) -> End {
+        let question = Question::condition(code.entry, condition);
+        let is_sifted = Self::is_of_nodes(code, list) && self.can_sift(code);
+        let mut sieve = is_sifted.then(|| self.take_sieve(question));
+        let ended = self.each(code, list, base, &mut |m, value| {
+            m.stack[base + local as usize] = value;
+            let settled = sieve.as_mut().and_then(|sieve| m.settled(sieve, code, condition, (local, base)));
+            let holds = settled.unwrap_or_else(|| m.traced_condition(code, condition, base));
+            sink(m, holds)
+        });
+        if let Some(sieve) = sieve {
+            self.keep_sieve(question, sieve);
+        }
+        ended
     }
 
     /// Goes through a list that is a value.
