@@ -7,6 +7,7 @@
 pub mod explain;
 pub mod outcome;
 
+mod again;
 mod conflicts;
 mod counts;
 mod dirty;

@@ -5,6 +5,7 @@
 //! and nesting; it knows no operator type, no attribute name and no rule.
 
 mod anchors;
+mod apart;
 mod dense;
 mod edit;
 mod equal;
@@ -24,6 +25,7 @@ mod testing;
 mod tracked;
 mod value;
 
+pub use apart::Apart;
 pub use dense::Dense;
 pub use edit::{Builder, Edit, Place};
 pub use equal::{Compared, Difference, difference, equal_up_to_inserted};

@@ -89,6 +89,12 @@ impl Snapshot {
         self == other || self.0.state.holds_the_same(&other.0.state)
     }
 
+    /// About how much was edited between two snapshots of one graph. It costs nothing, and may be wrong.
+    pub fn distance(&self, other: &Snapshot) -> u64 {
+        let nodes = self.next_node.abs_diff(other.next_node);
+        u64::from(nodes) + self.next_seq.abs_diff(other.next_seq)
+    }
+
     /// The flat view, built on first use: O(nodes + edges).
     pub fn dense(&self) -> &Dense {
         self.0.dense.get_or_init(|| Dense::new(self))
@@ -255,6 +261,16 @@ impl State {
             Some(id) => *id,
             None => self.topo.get(node.0 as usize).copied().unwrap_or(-1),
         }
+    }
+
+    /// [`State::topo_id`] of all nodes, by number.
+    pub(super) fn topo_ids(&self) -> Vec<i64> {
+        let mut ids = self.topo.to_vec();
+        ids.resize(self.node_slots(), -1);
+        for (node, id) in &self.topo_new {
+            ids[node.0 as usize] = *id;
+        }
+        ids
     }
 }
 

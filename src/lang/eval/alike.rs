@@ -458,10 +458,11 @@ impl Machine<'_> {
         }
     }
 
-    /// `None`: nothing is shared there, or somebody records what is read.
+    /// `None`: nothing is shared there, or somebody records what is read to whom kinds say nothing.
     #[inline]
     fn alike_place(&mut self, local: Local, cell: u32, base: usize) -> Option<Place> {
-        let alike = self.alike.as_deref().filter(|_| self.reads.is_none())?;
+        let kinds_count = self.reads.as_ref().is_none_or(|reads| reads.of_round);
+        let alike = self.alike.as_deref().filter(|_| kinds_count)?;
         let (node, port) = match self.stack[base + local as usize] {
             Value::Node(node) => (node, 0),
             Value::Input(Input { node, index }) => (node, 1 + 2 * u64::from(index)),
@@ -472,6 +473,7 @@ impl Machine<'_> {
             Some(kind) => kind,
             None => self.find_kind(node)?,
         };
+        self.see(node);
         // 20 bits for the cell would do, 13 for the kind: the three numbers do not overlap.
         let fits = kind != NO_KIND && port < 1 << 16;
         fits.then_some(Place { node, key: u64::from(cell) << 32 | u64::from(kind) << 16 | port })

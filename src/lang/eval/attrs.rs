@@ -35,7 +35,7 @@ impl Machine<'_> {
         }
         let subject = self.expr(code, of, base);
         match &subject {
-            Value::Graph(_) => self.see_everything(),
+            Value::Graph(_) => self.see_graph(),
             other => {
                 let node = other.as_node().or_else(|| other.as_anchor().map(Anchor::node));
                 node.into_iter().for_each(|node| self.see(node));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::again::Again;
 use super::alike::Alike;
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
@@ -14,7 +15,7 @@ use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
 use super::sieve::{Question, Sieve};
 use super::tally::Tally;
-use super::trace::{Event, ReadLog, Reads, Trace};
+use super::trace::{Event, ReadLog, Reads, Told, Trace};
 use super::value::List;
 use super::watch::Watch;
 use super::{EntryId, Subject, Value};
@@ -92,6 +93,7 @@ pub struct Machine<'a> {
     /// A failure inside an expression; statements look at it.
     pub(super) pending: Option<Failure>,
     pub(super) reads: Option<ReadLog>,
+    pub(super) again: Option<Box<Again<'a>>>,
     pub(super) trace: Option<Box<Trace>>,
     pub(super) tally: Option<Arc<Tally>>,
     pub(super) watch: Option<&'a dyn Watch>,
@@ -145,6 +147,7 @@ impl<'a> Machine<'a> {
             names: None,
             pending: None,
             reads: None,
+            again: None,
             trace: None,
             tally: None,
             watch: None,
@@ -412,6 +415,20 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Records that something was looked at which is said of a graph.
+    pub(super) fn see_graph(&mut self) {
+        if let Some(reads) = &mut self.reads {
+            reads.everything |= !reads.of_round;
+        }
+    }
+
+    /// Records what no node stands for.
+    pub(super) fn tell(&mut self, told: Told) {
+        if let Some(reads) = &mut self.reads {
+            reads.tell(told);
+        }
+    }
+
     #[inline]
     pub(super) fn node(&self, node: NodeId) -> Option<&Arc<Node>> {
         match self.clean(node) {
@@ -480,7 +497,7 @@ impl<'a> Machine<'a> {
 
     /// The nodes of a graph, or all nodes with those of subgraphs, as one shared list.
     pub(super) fn node_list(&mut self, graph: GraphId, all: bool) -> Option<Arc<List>> {
-        self.see_everything();
+        self.tell(Told::List { graph, all });
         if let Some(list) = self.lists.get(&(graph, all)) {
             return Some(list.clone());
         }

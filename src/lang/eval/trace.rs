@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{EntryId, Value};
-use crate::graph::NodeId;
+use crate::graph::{GraphId, NodeId};
 use crate::lang::hir::ExprId;
 
 /// The nodes whose edges, attributes or tensors were read. A result stays valid while none of them changes and
@@ -19,14 +19,84 @@ pub struct Reads {
 #[derive(Default)]
 pub(super) struct ReadLog {
     pub nodes: Vec<NodeId>,
+    pub told: Vec<Told>,
     pub everything: bool,
+    /// A round of a loop is recorded: what no node stands for is told, and graphs are vouched for ([`super::again`]).
+    pub of_round: bool,
+}
+
+/// What was read that no node stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The topological id of a node.
+    Id(NodeId),
+    /// Which of two nodes has the lower topological id.
+    Order(NodeId, NodeId),
+    /// The nodes of a graph; `all`: and those of subgraphs.
+    List { graph: GraphId, all: bool },
+    /// Whether there is a path.
+    Reaches { from: NodeId, to: NodeId, holds: bool },
+}
+
+/// Where the reads of a result begin in a log.
+pub(super) struct Mark {
+    nodes: usize,
+    told: usize,
+    everything: bool,
+}
+
+/// The reads of a result.
+pub(super) struct Seen {
+    nodes: Box<[NodeId]>,
+    told: Box<[Told]>,
+    everything: bool,
 }
 
 impl ReadLog {
+    pub fn of_round() -> ReadLog {
+        ReadLog { of_round: true, ..ReadLog::default() }
+    }
+
+    #[inline]
     pub fn see(&mut self, node: NodeId) {
         if self.nodes.last() != Some(&node) {
             self.nodes.push(node);
         }
+    }
+
+    /// Records what no node stands for.
+    pub fn tell(&mut self, told: Told) {
+        match self.of_round {
+            true => self.told.push(told),
+            false => self.everything = true,
+        }
+    }
+
+    /// The reads of a result begin here.
+    pub fn begin(&mut self) -> Mark {
+        let everything = std::mem::take(&mut self.everything);
+        Mark { nodes: self.nodes.len(), told: self.told.len(), everything }
+    }
+
+    /// The reads of a result end here.
+    pub fn end(&mut self, mark: &Mark) {
+        self.everything |= mark.everything;
+    }
+
+    /// What was read since the mark; before [`ReadLog::end`].
+    pub fn since(&self, mark: &Mark) -> Seen {
+        let mut nodes = self.nodes.get(mark.nodes..).unwrap_or_default().to_vec();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let told = self.told.get(mark.told..).unwrap_or_default();
+        Seen { nodes: nodes.into(), told: told.into(), everything: self.everything }
+    }
+
+    /// A result is used again.
+    pub fn see_again(&mut self, seen: &Seen) {
+        self.nodes.extend_from_slice(&seen.nodes);
+        self.told.extend_from_slice(&seen.told);
+        self.everything |= seen.everything;
     }
 }
 
