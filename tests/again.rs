@@ -177,8 +177,9 @@ fn a_node_is_looked_at_again_when_a_path_far_away_has_changed() {
     let node = |name| named(&row, name);
     // What leads to the last four nodes are each other and n1, which is the one that n22 reads.
     let before = changed(&row, |edit| {
-        [("n20", 0), ("n20", 1), ("n21", 1), ("n23", 1)]
-            .map(|(name, input)| edit.disconnect(node(name).input(input)));
+        for (name, input) in [("n20", 0), ("n20", 1), ("n21", 1), ("n23", 1)] {
+            edit.disconnect(node(name).input(input));
+        }
         edit.connect(node("n1").output(0), node("n22").input(1));
     });
     let after = changed(&before, |edit| _ = edit.add_control(node("n17"), node("n21")));

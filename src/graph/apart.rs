@@ -1,8 +1,9 @@
 //! How far two snapshots are apart, node by node.
 //!
 //! Promise: a node is the same in both if nothing can tell the two apart that looks at the node, its ports and its edges, at the
-//! graph that it lies in and at what is around that. What is not the node's own has questions of its own: orders of topological
-//! ids, and lists of nodes. The snapshots need not have come from one another.
+//! graph that it lies in and at what is around that; but for its edges it is the same if nothing can that looks at the others of
+//! these. What is no node's own has questions of its own: orders of topological ids, and lists of nodes. The snapshots need not
+//! have come from one another.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -18,6 +19,8 @@ pub struct Apart {
     snapshots: [Snapshot; 2],
     /// Nodes that are not the same, or in one of the two alone.
     nodes: FixedBitSet,
+    /// Those of them that are not the same but for their edges either.
+    own: FixedBitSet,
     /// Topological ids by node number.
     ids: [Vec<i64>; 2],
     /// Whether a list is the same, as far as that was asked.
@@ -36,33 +39,34 @@ impl Apart {
         }
         let (dense, their) = (one.dense(), other.dense());
         let slots = dense.slots().max(their.slots());
-        let mut nodes = FixedBitSet::with_capacity(slots);
+        let (mut own, mut edges) = (FixedBitSet::with_capacity(slots), FixedBitSet::with_capacity(slots));
         let mut inside: Vec<GraphId> = Vec::new();
         for node in (0..slots as u32).map(NodeId) {
-            let is_same = match (dense.node(node), their.node(node)) {
-                (Some(own), Some(other)) if Arc::ptr_eq(own, other) || own == other => {
-                    dense.has_same_edges(their, node)
+            match (dense.node(node), their.node(node)) {
+                (Some(one), Some(other)) if Arc::ptr_eq(one, other) || one == other => {
+                    edges.set(node.0 as usize, !dense.has_same_edges(their, node));
                 }
-                (None, None) => true,
+                (None, None) => {}
                 _ => {
-                    let around = dense.instances(node).iter().chain(their.instances(node));
-                    inside.extend(around.copied());
-                    false
+                    own.insert(node.0 as usize);
+                    inside.extend(dense.instances(node).iter().chain(their.instances(node)));
                 }
-            };
-            nodes.set(node.0 as usize, !is_same);
+            }
         }
         // What lies inside of a node is told apart by that.
         while let Some(graph) = inside.pop() {
             for (state, dense) in [(a, dense), (b, their)] {
                 for node in state.list(graph) {
-                    nodes.insert(node.0 as usize);
+                    own.insert(node.0 as usize);
                     inside.extend(dense.instances(node));
                 }
             }
         }
+        let mut nodes = edges;
+        nodes.union_with(&own);
         let ids = [a.topo_ids(), b.topo_ids()];
-        Some(Apart { snapshots: [one.clone(), other.clone()], nodes, ids, lists: RefCell::default() })
+        let snapshots = [one.clone(), other.clone()];
+        Some(Apart { snapshots, nodes, own, ids, lists: RefCell::default() })
     }
 
     /// How many nodes are not the same.
@@ -74,6 +78,12 @@ impl Apart {
     #[inline]
     pub fn is_same(&self, node: NodeId) -> bool {
         !self.nodes.contains(node.0 as usize)
+    }
+
+    /// Whether it is but for its edges.
+    #[inline]
+    pub fn is_same_in_itself(&self, node: NodeId) -> bool {
+        !self.own.contains(node.0 as usize)
     }
 
     fn ids_of(&self, node: NodeId) -> [Option<i64>; 2] {

@@ -65,6 +65,7 @@ impl Part {
 #[derive(Clone, Copy, Debug)]
 struct Round {
     nodes: Part,
+    own: Part,
     told: Part,
     reports: Part,
     steps: u64,
@@ -98,16 +99,23 @@ impl Rounds {
         &mut self,
         turn: usize,
         node: NodeId,
-        (nodes, told): (&[NodeId], &[Told]),
+        Reads { nodes, own, told }: Reads<'_>,
         found: (&[Report], u64),
     ) {
         let Some(rounds) = self.loops.get_mut(turn) else { return };
-        self.size += ROUND + nodes.len() + TOLD * told.len() + REPORT * found.0.len();
-        let nodes = Part::push(nodes, &mut self.nodes);
+        self.size += ROUND + nodes.len() + own.len() + TOLD * told.len() + REPORT * found.0.len();
+        let [nodes, own] = [nodes, own].map(|nodes| Part::push(nodes, &mut self.nodes));
         let told = Part::push(told, &mut self.told);
         let reports = Part::push(found.0, &mut self.reports);
-        rounds.insert(node, Round { nodes, told, reports, steps: found.1 });
+        rounds.insert(node, Round { nodes, own, told, reports, steps: found.1 });
     }
+}
+
+/// What a round read, each node once.
+struct Reads<'a> {
+    nodes: &'a [NodeId],
+    own: &'a [NodeId],
+    told: &'a [Told],
 }
 
 /// What a machine that takes rounds over works with.
@@ -155,6 +163,7 @@ impl<'a> Again<'a> {
         let Some((rounds, apart)) = self.earlier else { return false };
         let host = machine.host;
         round.nodes.of(&rounds.nodes).iter().all(|&node| apart.is_same(node))
+            && round.own.of(&rounds.nodes).iter().all(|&node| apart.is_same_in_itself(node))
             && round.told.of(&rounds.told).iter().all(|told| match *told {
                 Told::Id(node) => apart.has_same_id(node),
                 Told::Order(node, to) => apart.are_in_same_order(node, to),
@@ -165,20 +174,24 @@ impl<'a> Again<'a> {
 
     /// Keeps what a round read, each node once.
     fn keep(&mut self, turn: usize, node: NodeId, log: &mut ReadLog, found: (&[Report], u64)) {
-        self.left = self.left.saturating_sub(log.nodes.len() + TOLD * log.told.len());
+        let ReadLog { nodes, own, told, .. } = log;
+        self.left = self.left.saturating_sub(nodes.len() + own.len() + TOLD * told.len());
         self.round += 1;
         let (seen, round) = (&mut self.seen, self.round);
-        log.nodes.retain(|node| {
-            let at = node.0 as usize;
-            if seen.len() <= at {
-                seen.resize(at + 1, 0);
-            }
-            std::mem::replace(&mut seen[at], round) != round
-        });
-        self.put(turn, node, (&log.nodes, &log.told), found);
+        // Who read the edges of a node is in the first.
+        for nodes in [&mut *nodes, &mut *own] {
+            nodes.retain(|node| {
+                let at = node.0 as usize;
+                if seen.len() <= at {
+                    seen.resize(at + 1, 0);
+                }
+                std::mem::replace(&mut seen[at], round) != round
+            });
+        }
+        self.put(turn, node, Reads { nodes, own, told }, found);
     }
 
-    fn put(&mut self, turn: usize, node: NodeId, reads: (&[NodeId], &[Told]), found: (&[Report], u64)) {
+    fn put(&mut self, turn: usize, node: NodeId, reads: Reads<'_>, found: (&[Report], u64)) {
         if self.left > 0 && self.now.size < MOST_KEPT {
             self.now.push(turn, node, reads, found);
         } else {
@@ -243,7 +256,8 @@ impl<'a> Machine<'a> {
             self.reports.extend_from_slice(found);
             // A run that is too long is too long again.
             self.spend(round.steps);
-            let reads = (round.nodes.of(&rounds.nodes), round.told.of(&rounds.told));
+            let [nodes, own] = [round.nodes, round.own].map(|part| part.of(&rounds.nodes));
+            let reads = Reads { nodes, own, told: round.told.of(&rounds.told) };
             again.put(turn.now, node, reads, (found, round.steps));
             again.now.taken_over += 1;
         }
@@ -326,12 +340,12 @@ impl Machine<'_> {
     pub(super) fn rank(&mut self, code: &Code, ranks: &mut Ranks, base: usize) -> Value {
         match self.expr(code, ranks.of, base) {
             Value::Node(node) if self.has_node(node) => {
-                self.see(node);
+                self.see_own(node);
                 ranks.nodes.push(node);
                 Value::Int(self.edit.topo_id(node))
             }
             of => {
-                of.as_node().into_iter().for_each(|node| self.see(node));
+                of.as_node().into_iter().for_each(|node| self.see_own(node));
                 ranks.only = false;
                 ranks.otherwise.map_or(Value::None, |otherwise| self.expr(code, otherwise, base))
             }

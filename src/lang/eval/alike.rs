@@ -473,7 +473,7 @@ impl Machine<'_> {
             Some(kind) => kind,
             None => self.find_kind(node)?,
         };
-        self.see(node);
+        self.see_own(node);
         // 20 bits for the cell would do, 13 for the kind: the three numbers do not overlap.
         let fits = kind != NO_KIND && port < 1 << 16;
         fits.then_some(Place { node, key: u64::from(cell) << 32 | u64::from(kind) << 16 | port })

@@ -245,7 +245,7 @@ impl<'a> Machine<'a> {
         if let Op::Fact { fact: Fact::NodeType, base: of, .. } = code.ops[id as usize]
             && let Some(Place::Node(node)) = self.at_hand(code, of, base)
         {
-            self.see(node);
+            self.see_own(node);
             return self.ty(node).is_some_and(|ty| set.has(ty));
         }
         let value = self.expr(code, id, base);

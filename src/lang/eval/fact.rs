@@ -113,7 +113,10 @@ impl<'a> Machine<'a> {
     }
 
     fn node_fact(&mut self, code: &Code, fact: Fact, id: NodeId, a: ExprId, base: usize) -> Value {
-        self.see(id);
+        match fact {
+            Fact::NodeHasControl => self.see(id),
+            _ => self.see_own(id),
+        }
         let Some(node) = self.node(id) else { return Value::None };
         match fact {
             Fact::NodeType => Value::Str(node.ty),
@@ -232,7 +235,7 @@ impl<'a> Machine<'a> {
             }
             _ => {}
         }
-        self.see(anchor.node());
+        self.see_own(anchor.node());
         if fact == Fact::AnchorLabel {
             return self.label(anchor).map_or(Value::None, |label| Value::text(&label));
         }

@@ -15,7 +15,7 @@ use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
 use super::sieve::{Question, Sieve};
 use super::tally::Tally;
-use super::trace::{Event, ReadLog, Reads, Told, Trace};
+use super::trace::{Event, ReadLog, Trace};
 use super::value::List;
 use super::watch::Watch;
 use super::{EntryId, Subject, Value};
@@ -252,17 +252,6 @@ impl<'a> Machine<'a> {
         self.only = only;
     }
 
-    /// Starts recording what is read.
-    pub fn record_reads(&mut self) {
-        self.reads = Some(ReadLog::default());
-    }
-
-    /// Stops recording and gives what was read.
-    pub fn take_reads(&mut self) -> Reads {
-        let log = self.reads.take().unwrap_or_default();
-        Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
-    }
-
     /// Starts a trace.
     pub fn record_trace(&mut self) {
         self.trace = Some(Box::default());
@@ -399,36 +388,6 @@ impl<'a> Machine<'a> {
         ((node.0 as usize) < dense.slots() && !self.edited.contains(node)).then_some(dense)
     }
 
-    /// Records that the node was looked at.
-    #[inline]
-    pub(super) fn see(&mut self, node: NodeId) {
-        if let Some(reads) = &mut self.reads {
-            reads.see(node);
-        }
-    }
-
-    /// Records that more was looked at than can be named.
-    #[inline]
-    pub(super) fn see_everything(&mut self) {
-        if let Some(reads) = &mut self.reads {
-            reads.everything = true;
-        }
-    }
-
-    /// Records that something was looked at which is said of a graph.
-    pub(super) fn see_graph(&mut self) {
-        if let Some(reads) = &mut self.reads {
-            reads.everything |= !reads.of_round;
-        }
-    }
-
-    /// Records what no node stands for.
-    pub(super) fn tell(&mut self, told: Told) {
-        if let Some(reads) = &mut self.reads {
-            reads.tell(told);
-        }
-    }
-
     #[inline]
     pub(super) fn node(&self, node: NodeId) -> Option<&Arc<Node>> {
         match self.clean(node) {
@@ -497,7 +456,7 @@ impl<'a> Machine<'a> {
 
     /// The nodes of a graph, or all nodes with those of subgraphs, as one shared list.
     pub(super) fn node_list(&mut self, graph: GraphId, all: bool) -> Option<Arc<List>> {
-        self.tell(Told::List { graph, all });
+        self.see_list(graph, all);
         if let Some(list) = self.lists.get(&(graph, all)) {
             return Some(list.clone());
         }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{EntryId, Value};
+use super::{EntryId, Machine, Value};
 use crate::graph::{GraphId, NodeId};
 use crate::lang::hir::ExprId;
 
@@ -19,9 +19,12 @@ pub struct Reads {
 #[derive(Default)]
 pub(super) struct ReadLog {
     pub nodes: Vec<NodeId>,
+    /// Nodes whose edges were not read.
+    pub own: Vec<NodeId>,
     pub told: Vec<Told>,
     pub everything: bool,
-    /// A round of a loop is recorded: what no node stands for is told, and graphs are vouched for ([`super::again`]).
+    /// A round of a loop is recorded: edges count apart, what no node stands for is told, and graphs are vouched for
+    /// ([`super::again`]).
     pub of_round: bool,
 }
 
@@ -41,6 +44,7 @@ pub(super) enum Told {
 /// Where the reads of a result begin in a log.
 pub(super) struct Mark {
     nodes: usize,
+    own: usize,
     told: usize,
     everything: bool,
 }
@@ -48,6 +52,7 @@ pub(super) struct Mark {
 /// The reads of a result.
 pub(super) struct Seen {
     nodes: Box<[NodeId]>,
+    own: Box<[NodeId]>,
     told: Box<[Told]>,
     everything: bool,
 }
@@ -64,6 +69,15 @@ impl ReadLog {
         }
     }
 
+    /// Records a node whose edges were not read.
+    #[inline]
+    pub fn see_own(&mut self, node: NodeId) {
+        let nodes = if self.of_round { &mut self.own } else { &mut self.nodes };
+        if nodes.last() != Some(&node) {
+            nodes.push(node);
+        }
+    }
+
     /// Records what no node stands for.
     pub fn tell(&mut self, told: Told) {
         match self.of_round {
@@ -75,7 +89,7 @@ impl ReadLog {
     /// The reads of a result begin here.
     pub fn begin(&mut self) -> Mark {
         let everything = std::mem::take(&mut self.everything);
-        Mark { nodes: self.nodes.len(), told: self.told.len(), everything }
+        Mark { nodes: self.nodes.len(), own: self.own.len(), told: self.told.len(), everything }
     }
 
     /// The reads of a result end here.
@@ -85,18 +99,78 @@ impl ReadLog {
 
     /// What was read since the mark; before [`ReadLog::end`].
     pub fn since(&self, mark: &Mark) -> Seen {
-        let mut nodes = self.nodes.get(mark.nodes..).unwrap_or_default().to_vec();
-        nodes.sort_unstable();
-        nodes.dedup();
-        let told = self.told.get(mark.told..).unwrap_or_default();
-        Seen { nodes: nodes.into(), told: told.into(), everything: self.everything }
+        let [nodes, own] = [(&self.nodes, mark.nodes), (&self.own, mark.own)].map(|(nodes, from)| {
+            let mut nodes = nodes.get(from..).unwrap_or_default().to_vec();
+            nodes.sort_unstable();
+            nodes.dedup();
+            nodes.into()
+        });
+        let told = self.told.get(mark.told..).unwrap_or_default().into();
+        Seen { nodes, own, told, everything: self.everything }
     }
 
     /// A result is used again.
     pub fn see_again(&mut self, seen: &Seen) {
         self.nodes.extend_from_slice(&seen.nodes);
+        self.own.extend_from_slice(&seen.own);
         self.told.extend_from_slice(&seen.told);
         self.everything |= seen.everything;
+    }
+}
+
+impl Machine<'_> {
+    /// Starts recording what is read.
+    pub fn record_reads(&mut self) {
+        self.reads = Some(ReadLog::default());
+    }
+
+    /// Stops recording and gives what was read.
+    pub fn take_reads(&mut self) -> Reads {
+        let log = self.reads.take().unwrap_or_default();
+        Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
+    }
+
+    /// Records that the node was looked at.
+    #[inline]
+    pub(super) fn see(&mut self, node: NodeId) {
+        if let Some(reads) = &mut self.reads {
+            reads.see(node);
+        }
+    }
+
+    /// Records that the node was looked at, but not its edges.
+    #[inline]
+    pub(super) fn see_own(&mut self, node: NodeId) {
+        if let Some(reads) = &mut self.reads {
+            reads.see_own(node);
+        }
+    }
+
+    /// Records that more was looked at than can be named.
+    #[inline]
+    pub(super) fn see_everything(&mut self) {
+        if let Some(reads) = &mut self.reads {
+            reads.everything = true;
+        }
+    }
+
+    /// Records that something was looked at which is said of a graph.
+    pub(super) fn see_graph(&mut self) {
+        if let Some(reads) = &mut self.reads {
+            reads.everything |= !reads.of_round;
+        }
+    }
+
+    /// Records what no node stands for.
+    pub(super) fn tell(&mut self, told: Told) {
+        if let Some(reads) = &mut self.reads {
+            reads.tell(told);
+        }
+    }
+
+    /// Records that the nodes of a graph were looked at; `all`: and those of subgraphs.
+    pub(super) fn see_list(&mut self, graph: GraphId, all: bool) {
+        self.tell(Told::List { graph, all });
     }
 }
 
