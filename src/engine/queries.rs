@@ -116,6 +116,7 @@ pub fn mark_list<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>, mark: 
     };
     let mut machine = Machine::over(&linked.0, &NoHost, snapshot, layer.target(db));
     machine.set_tally(db.tally());
+    machine.share_alike();
     let marked = marks::mark(&mut machine, request, id);
     if let Ok(list) = &marked
         && let Some(tally) = db.tally().filter(|_| !list.places.is_empty())

@@ -315,6 +315,26 @@ impl Alike {
     }
 }
 
+/// A node, or a port of one.
+#[derive(Clone, Copy)]
+struct Spotted {
+    node: NodeId,
+    /// 0: the node itself.
+    port: u64,
+}
+
+impl Spotted {
+    #[inline]
+    fn of(value: &Value) -> Option<Spotted> {
+        Some(match *value {
+            Value::Node(node) => Spotted { node, port: 0 },
+            Value::Input(Input { node, index }) => Spotted { node, port: 1 + 2 * u64::from(index) },
+            Value::Output(Output { node, index }) => Spotted { node, port: 2 + 2 * u64::from(index) },
+            _ => return None,
+        })
+    }
+}
+
 /// A place where a shared expression is asked.
 #[derive(Clone, Copy)]
 struct Place {
@@ -361,6 +381,17 @@ impl Machine<'_> {
                 self.grow(frame + code.locals as usize);
                 Some(self.expr(&residual.code, residual.root, frame))
             }
+            _ => None,
+        }
+    }
+
+    /// Whether a condition holds in a frame that starts with `frame`, if that is known of the kind of the node that it is about.
+    #[inline]
+    pub(super) fn alike_in_frame(&mut self, code: &Code, id: ExprId, frame: &[Value]) -> Option<bool> {
+        let Op::Alike { local, cell, .. } = code.ops[id as usize] else { return None };
+        let place = self.place_of(Spotted::of(frame.get(local as usize)?)?, cell)?;
+        match self.alike.as_ref()?.shared.get(&place.key)? {
+            Shared::Value(Kept::Value(value)) => Some(value.is_true()),
             _ => None,
         }
     }
@@ -461,14 +492,13 @@ impl Machine<'_> {
     /// `None`: nothing is shared there, or somebody records what is read to whom kinds say nothing.
     #[inline]
     fn alike_place(&mut self, local: Local, cell: u32, base: usize) -> Option<Place> {
+        self.place_of(Spotted::of(&self.stack[base + local as usize])?, cell)
+    }
+
+    #[inline]
+    fn place_of(&mut self, Spotted { node, port }: Spotted, cell: u32) -> Option<Place> {
         let kinds_count = self.reads.as_ref().is_none_or(|reads| reads.of_round);
         let alike = self.alike.as_deref().filter(|_| kinds_count)?;
-        let (node, port) = match self.stack[base + local as usize] {
-            Value::Node(node) => (node, 0),
-            Value::Input(Input { node, index }) => (node, 1 + 2 * u64::from(index)),
-            Value::Output(Output { node, index }) => (node, 2 + 2 * u64::from(index)),
-            _ => return None,
-        };
         let kind = match alike.known(node) {
             Some(kind) => kind,
             None => self.find_kind(node)?,

@@ -279,7 +279,8 @@ impl<'a> Machine<'a> {
         let program = self.program;
         let Some(linked) = program.linked(entry) else { return Ok(false) };
         let code = self.code(linked);
-        if let Some(holds) = self.settled_in_frame(code, expr, frame) {
+        let known = self.settled_in_frame(code, expr, frame);
+        if let Some(holds) = known.or_else(|| self.alike_in_frame(code, expr, frame)) {
             return Ok(holds);
         }
         let base = self.enter(frame, code.locals);
