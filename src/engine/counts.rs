@@ -78,6 +78,7 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
         count += usize::from(machine.test(id, condition, &frame).ok()?);
         frame.pop();
     }
+    machine.keep_kinds();
     Some(Matched { kind, name, count, of, nodes: ty == Ty::Node })
 }
 

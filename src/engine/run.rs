@@ -140,6 +140,7 @@ pub fn run_watched<'db>(
     if let Some(memory) = memory.as_ref().filter(|_| outcome.is_ok()) {
         memory.keep(&mut machine);
     }
+    machine.keep_kinds();
     let (edit, log) = machine.finish();
     let drafts: Arc<[Draft]> = host.drafts.take().into();
     let resolved: Arc<[Resolved]> = host.resolved.take().into();

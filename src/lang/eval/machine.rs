@@ -50,6 +50,8 @@ pub struct Machine<'a> {
     pub(super) host: &'a dyn Host,
     pub(super) edit: Edit,
     pub(super) dense: Option<&'a Dense>,
+    /// The state as it was at first.
+    pub(super) origin: Option<&'a Snapshot>,
     /// Nodes about which `dense` is out of date.
     pub(super) edited: Edited,
     /// How many readers outputs have about which `dense` is out of date, where that has been asked.
@@ -120,6 +122,7 @@ impl<'a> Machine<'a> {
             host,
             edit,
             dense,
+            origin: None,
             edited: Edited::default(),
             counts: FxHashMap::default(),
             lists_clean: true,
@@ -166,7 +169,8 @@ impl<'a> Machine<'a> {
         snapshot: &'a Snapshot,
         root: GraphId,
     ) -> Machine<'a> {
-        Machine::new(program, host, snapshot.edit(), Some(snapshot.dense()), root)
+        let flat = Some(snapshot.dense());
+        Machine { origin: Some(snapshot), ..Machine::new(program, host, snapshot.edit(), flat, root) }
     }
 
     /// A machine with another program over a copy of the state as edited so far, and with the steps that are left.
@@ -486,7 +490,7 @@ impl<'a> Machine<'a> {
                 lasting.changed(node);
             }
             if let Some(alike) = &mut self.alike {
-                alike.changed(node);
+                alike.kinds.changed(node);
             }
         }
     }
@@ -512,7 +516,7 @@ impl<'a> Machine<'a> {
     /// A graph has changed, or everything.
     pub(super) fn forget_kinds(&mut self) {
         if let Some(alike) = &mut self.alike {
-            alike.clear();
+            alike.kinds.clear();
         }
     }
 
