@@ -126,7 +126,8 @@ fn a_node_is_looked_at_again_when_it_has_lost_a_reader() {
     let after = changed(&before, |edit| edit.disconnect(named(&before, "n9").input(1)));
     let rules =
         "lint found W1 warn { for n in root.nodes { if readers(n).count < 2 { report n \"{n.name}\" } } }";
-    matters(rules, (&before, &after), 19..20);
+    // The reader itself has changed, too.
+    matters(rules, (&before, &after), 22..23);
 }
 
 #[test]
@@ -291,6 +292,40 @@ fn nothing_is_kept_where_no_edit_is_expected() {
     let session = session("lint found W1 warn { for n in root.nodes { report n \"{n.name}\" } }");
     told(&session, &graph);
     assert!(session.database().past_runs().is_none());
+}
+
+#[test]
+fn no_more_than_a_few_runs_are_kept() {
+    let graph = row();
+    let mut kept =
+        session("lint found W1 warn { for n in root.nodes { if size(n) > 3 { report n \"{n.name}\" } } }");
+    kept.expect_edits();
+    let runs = kept.database().past_runs().expect("edits are expected");
+    for size in 0..20 {
+        told(&kept, &changed(&graph, |edit| set_size(edit, named(&graph, "n7"), size)));
+        assert_eq!(runs.count(), (size as usize + 1).min(8));
+        assert_eq!(rounds(&kept), (24, if size == 0 { 0 } else { 23 }));
+    }
+}
+
+#[test]
+fn the_nearest_of_the_runs_before_is_gone_by() {
+    let one = row();
+    // Another graph: nothing is the same.
+    let other = changed(&one, |edit| {
+        one.nodes_by_id().for_each(|(id, _)| set_size(edit, id, 9));
+        (0..9).for_each(|_| _ = edit.add_node((**one.node(named(&one, "n5"))).clone(), Place::End));
+    });
+    let mut kept =
+        session("lint found W1 warn { for n in root.nodes { if size(n) > 3 { report n \"{n.name}\" } } }");
+    kept.expect_edits();
+    let set = |graph: &Snapshot, size| changed(graph, |edit| set_size(edit, named(graph, "n7"), size));
+    for (graph, taken_over) in
+        [(one.clone(), 0), (other.clone(), 0), (set(&one, 2), 23), (set(&other, 2), 32)]
+    {
+        told(&kept, &graph);
+        assert_eq!(rounds(&kept).1, taken_over);
+    }
 }
 
 /// One thing that is done to a graph; the numbers are taken modulo what there is.

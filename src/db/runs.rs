@@ -53,6 +53,11 @@ impl PastRuns {
         runs.first().cloned()
     }
 
+    /// How many runs are kept.
+    pub fn count(&self) -> usize {
+        self.runs().len()
+    }
+
     /// The run that was kept or used last.
     pub fn last(&self) -> Option<Arc<PastRun>> {
         self.runs().first().cloned()
