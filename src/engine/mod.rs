@@ -7,6 +7,8 @@
 pub mod explain;
 pub mod outcome;
 
+mod asked;
+mod cells;
 mod conflicts;
 mod counts;
 mod dirty;

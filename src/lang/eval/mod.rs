@@ -15,6 +15,7 @@ mod alike;
 mod arith;
 mod attempt;
 mod attrs;
+mod beside;
 mod cells;
 mod chains;
 mod code;
