@@ -461,3 +461,28 @@ fn a_condition_that_brings_rules_into_question_runs_the_pass() {
     );
     assert_eq!(ran.get("run_pass"), Some(&1), "{ran:?}");
 }
+
+/// 300 questions that take a search, after each of them `rest`: how often the pass runs after an edit that changes no answer.
+fn runs_after_many_searches(rest: impl Fn(usize) -> String) -> Option<usize> {
+    let copies = (0..300).map(|n| {
+        let (left, right) = ("{ _output_memory_type = [17] }", "{ _input_memory_type = [64] }");
+        format!("left{n}: Relu {left}\ncopy{n}: TensorMove(left{n})\nright{n}: Relu(copy{n}) {right}\n")
+            + &rest(n)
+    });
+    let text: String = copies.chain([JOINED.to_owned()]).collect();
+    let graph = anchorwatch::format::notation::parse(&text).0.expect("a graph");
+    let mut watch = Watch::of(&["tensor_move"], graph);
+    let ran = watch.edit(
+        "rules/layout.anchor",
+        "  where node.type in CONSTANT_LIKE or node.type in VARIABLES\n",
+        "  where node.type in CONSTANT_LIKE\n",
+    );
+    ran.get("run_pass").copied()
+}
+
+#[test]
+fn a_pass_that_asked_in_more_states_than_are_kept_runs_again() {
+    assert_eq!(runs_after_many_searches(|_| String::new()), None);
+    let deleted = |n| format!("x{n}: Abs\nmove{n}: TensorMove(x{n})\ny{n}: Abs(move{n})\n");
+    assert_eq!(runs_after_many_searches(deleted), Some(1));
+}

@@ -64,6 +64,8 @@ pub struct Log {
     states: Vec<Edit>,
     /// What [`Machine::facts`] was in the last state that counts were made in, and its number.
     counted: Option<(u64, usize)>,
+    /// The same of the last state that was searched, with how many edits there were.
+    searched: Option<((u64, usize), usize)>,
     members: Vec<Anchor>,
     asked: Vec<Asked>,
     /// Not all that was asked is there.
@@ -81,9 +83,12 @@ struct Asked {
 impl Log {
     /// Notes a question in the state of `machine` as it is now.
     pub fn add(&mut self, machine: &Machine<'_>, question: Question<'_>, way: Way) {
-        // Edges do not matter to counts.
-        let known =
-            self.counted.filter(|(facts, _)| matches!(way, Way::Counted) && *facts == machine.facts());
+        let (facts, edits) = (machine.facts(), machine.edits().len());
+        let known = match way {
+            // Edges do not matter to counts.
+            Way::Counted => self.counted.filter(|(of, _)| *of == facts).map(|(_, state)| state),
+            Way::Searched(_) => self.searched.filter(|(of, _)| *of == (facts, edits)).map(|(_, state)| state),
+        };
         let more = usize::from(known.is_none());
         if self.lost
             || self.states.len() + more > MOST_STATES
@@ -91,12 +96,13 @@ impl Log {
         {
             return self.lose();
         }
-        let state = known.map_or(self.states.len(), |(_, state)| state);
+        let state = known.unwrap_or(self.states.len());
         if known.is_none() {
             self.states.push(machine.copy());
-            if let Way::Counted = way {
-                self.counted = Some((machine.facts(), state));
-            }
+        }
+        match way {
+            Way::Counted => self.counted = Some((facts, state)),
+            Way::Searched(_) => self.searched = Some(((facts, edits), state)),
         }
         let start = self.members.len();
         self.members.extend_from_slice(question.members);

@@ -177,7 +177,8 @@ impl<'a> Machine<'a> {
         self.program
     }
 
-    /// Changes when nodes come, or when what nodes and tensors say of themselves may have changed.
+    /// Changes when nodes come or take another order, and when what nodes and tensors say of themselves may have changed. With
+    /// the number of edits it tells states apart.
     pub fn facts(&self) -> u64 {
         self.facts
     }
@@ -560,6 +561,7 @@ impl<'a> Machine<'a> {
     /// Rewrites node lists and topological ids: for a sort. `change` must leave nodes and edges alone.
     pub fn reorder(&mut self, change: impl FnOnce(&mut Edit)) {
         change(&mut self.edit);
+        self.facts += 1;
         self.forget_lasting();
         self.lists_changed();
     }
