@@ -81,7 +81,8 @@ impl Kinds {
     /// Whether it says more than what was known of a graph at first, and is still true of that.
     pub fn says_more_than(&self, known: Option<&Kinds>) -> bool {
         let says_more = |known: &Kinds| {
-            known.keys.is_subset(&self.keys) && (self.found > known.found || !self.keys.is_subset(&known.keys))
+            known.keys.is_subset(&self.keys)
+                && (self.found > known.found || !self.keys.is_subset(&known.keys))
         };
         !self.edited && self.found > 0 && known.is_none_or(says_more)
     }
@@ -257,4 +258,3 @@ impl Kinds {
             && a.outputs.iter().zip(b.outputs.iter()).all(same_port)
     }
 }
-

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::again::Again;
 use super::alike::Alike;
+use super::cells::Grid;
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
 use super::host::{Failure, Host, Marks};
@@ -57,7 +58,7 @@ pub struct Machine<'a> {
     /// How many readers outputs have about which `dense` is out of date, where that has been asked.
     pub(super) counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
-    lists_clean: bool,
+    pub(super) lists_clean: bool,
     pub(super) root: GraphId,
     pub(super) marks: Option<Rc<dyn Marks>>,
     pub(super) builder: Option<SymbolsBuilder>,
@@ -69,6 +70,8 @@ pub struct Machine<'a> {
     pub(super) alike: Option<Box<Alike>>,
     /// What types of nodes settle.
     pub(super) sieves: FxHashMap<Question, Sieve>,
+    /// Cells of matrices, as far as they have been asked.
+    pub(super) grids: Vec<Grid>,
     /// A sweep visits this node alone.
     pub(super) only: Option<NodeId>,
     pub(super) counters: FxHashMap<Sym, i64>,
@@ -87,6 +90,8 @@ pub struct Machine<'a> {
     /// Where the native stack was at the outermost call.
     stack_start: usize,
     epoch: u64,
+    /// See [`Machine::facts`].
+    pub(super) facts: u64,
     pub(super) memo: Memo,
     /// By entry.
     pub(super) worth: Vec<Worth>,
@@ -133,6 +138,7 @@ impl<'a> Machine<'a> {
             lasting: None,
             alike: None,
             sieves: FxHashMap::default(),
+            grids: Vec::new(),
             only: None,
             counters: FxHashMap::default(),
             notes: FxHashMap::default(),
@@ -144,6 +150,7 @@ impl<'a> Machine<'a> {
             steps,
             stack_start: 0,
             epoch: 0,
+            facts: 0,
             memo: Memo::default(),
             worth: vec![Worth::default(); program.len()],
             lists: FxHashMap::default(),
@@ -173,21 +180,14 @@ impl<'a> Machine<'a> {
         Machine { origin: Some(snapshot), ..Machine::new(program, host, snapshot.edit(), flat, root) }
     }
 
-    /// A machine with another program over a copy of the state as edited so far, and with the steps that are left.
-    pub fn beside<'b>(&self, program: &'b Program, host: &'b dyn Host) -> Machine<'b> {
-        let mut beside = Machine::new(program, host, self.edit.clone(), None, self.root);
-        beside.steps = self.steps;
-        beside.tally = self.tally.clone();
-        beside
-    }
-
-    /// Takes the steps that a machine beside this one has taken.
-    pub fn spend_as(&mut self, beside: &Machine<'_>) {
-        self.steps = self.steps.min(beside.steps);
-    }
-
     pub fn program(&self) -> &'a Program {
         self.program
+    }
+
+    /// Changes when nodes come or take another order, and when what nodes and tensors say of themselves may have changed. With
+    /// the number of edits it tells states apart.
+    pub fn facts(&self) -> u64 {
+        self.facts
     }
 
     /// The state as edited so far.
@@ -505,6 +505,7 @@ impl<'a> Machine<'a> {
     /// Goes back to an earlier edit.
     pub(super) fn go_back(&mut self, edit: Edit) {
         self.edit = edit;
+        self.facts += 1;
         self.edited.forget();
         self.names = None;
         self.counts.clear();
@@ -541,6 +542,7 @@ impl<'a> Machine<'a> {
     /// Rewrites node lists and topological ids: for a sort. `change` must leave nodes and edges alone.
     pub fn reorder(&mut self, change: impl FnOnce(&mut Edit)) {
         change(&mut self.edit);
+        self.facts += 1;
         self.forget_lasting();
         self.lists_changed();
     }
@@ -548,6 +550,7 @@ impl<'a> Machine<'a> {
     /// Any change of the state, unlogged. Slow reads afterwards: the flat view is given up.
     pub fn rewrite<T>(&mut self, change: impl FnOnce(&mut Edit) -> T) -> T {
         let result = change(&mut self.edit);
+        self.facts += 1;
         self.dense = None;
         self.names = None;
         self.counts.clear();
