@@ -400,13 +400,7 @@ fn heights(next: &Rows, free: &FixedBitSet) -> Vec<u32> {
 
 /// Lays the longest path over free points, which are not free afterwards, and finds out how all points stand to it.
 /// `height`: the lengths of the longest of them.
-fn lay(
-    next: &Rows,
-    height: &[u32],
-    free: &mut FixedBitSet,
-    number: usize,
-    paths: &mut [[OnPath; PATHS]],
-) {
+fn lay(next: &Rows, height: &[u32], free: &mut FixedBitSet, number: usize, paths: &mut [[OnPath; PATHS]]) {
     let mut at = free.ones().max_by_key(|&at| height[at]);
     let mut place = 0u32;
     while let Some(here) = at {

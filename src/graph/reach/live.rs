@@ -123,7 +123,7 @@ const SMALLEST: usize = 64;
 const PLAIN: usize = 4;
 
 /// So many edges a node are looked at before an index is made.
-const SEARCHED: usize = 16;
+const SEARCHED: usize = 2;
 
 /// So many before an index that edits have made worse is replaced.
 const EDITED: usize = 3;
@@ -315,7 +315,9 @@ impl Overlay {
     fn interval(&self, node: NodeId) -> Wide {
         match self.reach.as_ref().and_then(|reach| Some((reach, reach.point.get(node)?))) {
             Some((_, point)) if !self.rows.is_empty() => self.rows[point as usize],
-            Some((reach, point)) => self.wide.get(&node).copied().unwrap_or_else(|| interval_of(reach, point)),
+            Some((reach, point)) => {
+                self.wide.get(&node).copied().unwrap_or_else(|| interval_of(reach, point))
+            }
             None => self.wide.get(&node).copied().unwrap_or(EMPTY),
         }
     }
