@@ -217,6 +217,11 @@ impl State {
         self.lists.get(graph.0).into_iter().flat_map(|list| list.iter())
     }
 
+    /// The list of `graph`, if nothing was added to it or removed since it was made.
+    pub fn whole_list(&self, graph: GraphId) -> Option<&Arc<[NodeId]>> {
+        self.lists.get(graph.0)?.whole()
+    }
+
     /// "All nodes of g" (`layout.md` 2): list order, each node followed by the nodes of its subgraphs.
     pub fn all_nodes(&self, graph: GraphId) -> Vec<NodeId> {
         Near::new(self, None).all_nodes(graph)
@@ -271,6 +276,19 @@ impl State {
 
     pub fn has_control(&self, from: NodeId, to: NodeId) -> bool {
         self.ctrl.contains_key(&(from, to))
+    }
+
+    /// [`State::topo_id`] of all node numbers.
+    pub(super) fn topo_ids(&self) -> Vec<i64> {
+        let mut ids = Vec::with_capacity(self.node_slots());
+        ids.extend_from_slice(&self.topo);
+        ids.resize(self.node_slots(), -1);
+        for (node, id) in self.topo_new.iter() {
+            if let Some(own) = ids.get_mut(node.0 as usize) {
+                *own = *id;
+            }
+        }
+        ids
     }
 
     /// The id that the last sort, or the insertion since, gave the node.

@@ -428,24 +428,24 @@ impl<'a> Machine<'a> {
                 if !dense.inputs(input.node).contains(&number) {
                     return None;
                 }
-                dense.producer(number).map(|output| dense.output_at(output))
+                dense.producer(number)
             }
             None => self.edit.producer(input),
         }
     }
 
-    /// The readers of `output` as numbers in the flat view, if that is true of it.
+    /// The readers of `output` in the flat view, if that is true of it.
     #[inline]
-    pub(super) fn flat_readers(&self, output: Output) -> Option<(&'a Dense, &'a [u32])> {
+    pub(super) fn flat_readers(&self, output: Output) -> Option<&'a [Input]> {
         let dense = self.clean(output.node)?;
         let number = dense.output(output);
         let known = dense.outputs(output.node).contains(&number);
-        Some((dense, if known { dense.consumers(number) } else { &[] }))
+        Some(if known { dense.consumers(number) } else { &[] })
     }
 
     pub(super) fn sole_reader(&self, output: Output) -> Option<Input> {
         match self.flat_readers(output) {
-            Some((dense, &[reader])) => Some(dense.input_at(reader)),
+            Some(&[reader]) => Some(reader),
             Some(_) => None,
             None => self.edit.sole_consumer(output),
         }
@@ -467,9 +467,12 @@ impl<'a> Machine<'a> {
         }
         self.edit.get_graph(graph)?;
         let nodes: Arc<[NodeId]> = match self.dense {
-            Some(dense) if all && graph == GraphId::ROOT && self.lists_clean => dense.order().into(),
+            Some(dense) if all && graph == GraphId::ROOT && self.lists_clean => dense.shared_order(),
             _ if all => self.near().all_nodes(graph).into(),
-            _ => self.near().nodes(graph).collect(),
+            _ => match self.edit.whole_list(graph) {
+                Some(list) => list.clone(),
+                None => self.near().nodes(graph).collect(),
+            },
         };
         self.spend(nodes.len() as u64);
         let list = Arc::new(List::new(super::Items::Nodes(nodes)));
