@@ -279,16 +279,10 @@ impl Dense {
         }
         let (inputs, theirs) = (self.inputs(node), other.inputs(node));
         let (outputs, their_outputs) = (self.outputs(node), other.outputs(node));
-        let producer = |of: &Dense, input| of.producer(input).map(|output| of.output_at(output));
-        let same_readers = |(own, their): (u32, u32)| {
-            let (own, their) = (self.consumers(own), other.consumers(their));
-            let pairs = || own.iter().zip(their);
-            own.len() == their.len() && pairs().all(|(&a, &b)| self.input_at(a) == other.input_at(b))
-        };
         inputs.len() == theirs.len()
             && outputs.len() == their_outputs.len()
-            && inputs.zip(theirs).all(|(own, their)| producer(self, own) == producer(other, their))
-            && outputs.zip(their_outputs).all(same_readers)
+            && inputs.zip(theirs).all(|(own, their)| self.producer(own) == other.producer(their))
+            && outputs.zip(their_outputs).all(|(own, their)| self.consumers(own) == other.consumers(their))
             && self.control_in(node) == other.control_in(node)
             && self.control_out(node) == other.control_out(node)
     }

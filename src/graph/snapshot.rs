@@ -278,19 +278,6 @@ impl State {
         self.ctrl.contains_key(&(from, to))
     }
 
-    /// [`State::topo_id`] of all node numbers.
-    pub(super) fn topo_ids(&self) -> Vec<i64> {
-        let mut ids = Vec::with_capacity(self.node_slots());
-        ids.extend_from_slice(&self.topo);
-        ids.resize(self.node_slots(), -1);
-        for (node, id) in self.topo_new.iter() {
-            if let Some(own) = ids.get_mut(node.0 as usize) {
-                *own = *id;
-            }
-        }
-        ids
-    }
-
     /// The id that the last sort, or the insertion since, gave the node.
     pub fn topo_id(&self, node: NodeId) -> i64 {
         match self.topo_new.get(&node) {
