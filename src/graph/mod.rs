@@ -11,6 +11,8 @@ mod edit;
 mod equal;
 mod intern;
 mod kinds;
+#[cfg(test)]
+mod kinds_tests;
 mod list;
 mod near;
 mod node;
