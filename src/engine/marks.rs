@@ -98,11 +98,6 @@ impl MarkTable {
         self.by_mark.get(&mark).map(|&at| &self.lists[at])
     }
 
-    /// The places of all marks of one side.
-    pub fn of_side(&self, side: Side) -> impl Iterator<Item = &Place> {
-        self.lists.iter().filter(move |list| list.side == side).flat_map(|list| &list.places)
-    }
-
     fn carries(&self, list: &MarkList, anchor: Anchor) -> bool {
         let bits = match &list.members {
             Members::Few(anchors) => return anchors.contains(&anchor),

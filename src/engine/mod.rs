@@ -7,6 +7,9 @@
 pub mod explain;
 pub mod outcome;
 
+mod again;
+mod asked;
+mod cells;
 mod conflicts;
 mod counts;
 mod dirty;

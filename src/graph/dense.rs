@@ -311,6 +311,21 @@ impl Dense {
         self.rows.instances(node)
     }
 
+    /// Whether a node that is in both views has the same edges in both, in the same order.
+    pub(super) fn has_same_edges(&self, other: &Dense, node: NodeId) -> bool {
+        if Arc::ptr_eq(&self.rows, &other.rows) {
+            return true;
+        }
+        let (inputs, theirs) = (self.inputs(node), other.inputs(node));
+        let (outputs, their_outputs) = (self.outputs(node), other.outputs(node));
+        inputs.len() == theirs.len()
+            && outputs.len() == their_outputs.len()
+            && inputs.zip(theirs).all(|(own, their)| self.producer(own) == other.producer(their))
+            && outputs.zip(their_outputs).all(|(own, their)| self.consumers(own) == other.consumers(their))
+            && self.control_in(node) == other.control_in(node)
+            && self.control_out(node) == other.control_out(node)
+    }
+
     /// For every outgoing edge of `node`, the node it enters: per output in index order its consumers in edge
     /// order, then the control successors in edge order. Two edges into one node give it twice.
     #[inline]

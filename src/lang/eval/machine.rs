@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::again::Again;
 use super::alike::Alike;
+use super::cells::Grid;
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
 use super::host::{Failure, Host, Marks};
@@ -14,7 +16,7 @@ use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
 use super::sieve::{Question, Sieve};
 use super::tally::Tally;
-use super::trace::{Event, ReadLog, Reads, Trace};
+use super::trace::{Event, ReadLog, Trace};
 use super::value::List;
 use super::watch::Watch;
 use super::{EntryId, Subject, Value};
@@ -49,12 +51,14 @@ pub struct Machine<'a> {
     pub(super) host: &'a dyn Host,
     pub(super) edit: Edit,
     pub(super) dense: Option<&'a Dense>,
+    /// The state as it was at first.
+    pub(super) origin: Option<&'a Snapshot>,
     /// Nodes about which `dense` is out of date.
     pub(super) edited: Edited,
     /// How many readers outputs have about which `dense` is out of date, where that has been asked.
     pub(super) counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
-    lists_clean: bool,
+    pub(super) lists_clean: bool,
     pub(super) root: GraphId,
     pub(super) marks: Option<Rc<dyn Marks>>,
     pub(super) builder: Option<SymbolsBuilder>,
@@ -66,6 +70,8 @@ pub struct Machine<'a> {
     pub(super) alike: Option<Box<Alike>>,
     /// What types of nodes settle.
     pub(super) sieves: FxHashMap<Question, Sieve>,
+    /// Cells of matrices, as far as they have been asked.
+    pub(super) grids: Vec<Grid>,
     /// A sweep visits this node alone.
     pub(super) only: Option<NodeId>,
     pub(super) counters: FxHashMap<Sym, i64>,
@@ -84,6 +90,8 @@ pub struct Machine<'a> {
     /// Where the native stack was at the outermost call.
     stack_start: usize,
     epoch: u64,
+    /// See [`Machine::facts`].
+    pub(super) facts: u64,
     pub(super) memo: Memo,
     /// By entry.
     pub(super) worth: Vec<Worth>,
@@ -92,6 +100,7 @@ pub struct Machine<'a> {
     /// A failure inside an expression; statements look at it.
     pub(super) pending: Option<Failure>,
     pub(super) reads: Option<ReadLog>,
+    pub(super) again: Option<Box<Again<'a>>>,
     pub(super) trace: Option<Box<Trace>>,
     pub(super) tally: Option<Arc<Tally>>,
     pub(super) watch: Option<&'a dyn Watch>,
@@ -118,6 +127,7 @@ impl<'a> Machine<'a> {
             host,
             edit,
             dense,
+            origin: None,
             edited: Edited::default(),
             counts: FxHashMap::default(),
             lists_clean: true,
@@ -128,6 +138,7 @@ impl<'a> Machine<'a> {
             lasting: None,
             alike: None,
             sieves: FxHashMap::default(),
+            grids: Vec::new(),
             only: None,
             counters: FxHashMap::default(),
             notes: FxHashMap::default(),
@@ -139,12 +150,14 @@ impl<'a> Machine<'a> {
             steps,
             stack_start: 0,
             epoch: 0,
+            facts: 0,
             memo: Memo::default(),
             worth: vec![Worth::default(); program.len()],
             lists: FxHashMap::default(),
             names: None,
             pending: None,
             reads: None,
+            again: None,
             trace: None,
             tally: None,
             watch: None,
@@ -163,24 +176,18 @@ impl<'a> Machine<'a> {
         snapshot: &'a Snapshot,
         root: GraphId,
     ) -> Machine<'a> {
-        Machine::new(program, host, snapshot.edit(), Some(snapshot.dense()), root)
-    }
-
-    /// A machine with another program over a copy of the state as edited so far, and with the steps that are left.
-    pub fn beside<'b>(&self, program: &'b Program, host: &'b dyn Host) -> Machine<'b> {
-        let mut beside = Machine::new(program, host, self.edit.clone(), None, self.root);
-        beside.steps = self.steps;
-        beside.tally = self.tally.clone();
-        beside
-    }
-
-    /// Takes the steps that a machine beside this one has taken.
-    pub fn spend_as(&mut self, beside: &Machine<'_>) {
-        self.steps = self.steps.min(beside.steps);
+        let flat = Some(snapshot.dense());
+        Machine { origin: Some(snapshot), ..Machine::new(program, host, snapshot.edit(), flat, root) }
     }
 
     pub fn program(&self) -> &'a Program {
         self.program
+    }
+
+    /// Changes when nodes come or take another order, and when what nodes and tensors say of themselves may have changed. With
+    /// the number of edits it tells states apart.
+    pub fn facts(&self) -> u64 {
+        self.facts
     }
 
     /// The state as edited so far.
@@ -249,17 +256,6 @@ impl<'a> Machine<'a> {
         self.only = only;
     }
 
-    /// Starts recording what is read.
-    pub fn record_reads(&mut self) {
-        self.reads = Some(ReadLog::default());
-    }
-
-    /// Stops recording and gives what was read.
-    pub fn take_reads(&mut self) -> Reads {
-        let log = self.reads.take().unwrap_or_default();
-        Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
-    }
-
     /// Starts a trace.
     pub fn record_trace(&mut self) {
         self.trace = Some(Box::default());
@@ -287,7 +283,8 @@ impl<'a> Machine<'a> {
         let program = self.program;
         let Some(linked) = program.linked(entry) else { return Ok(false) };
         let code = self.code(linked);
-        if let Some(holds) = self.settled_in_frame(code, expr, frame) {
+        let known = self.settled_in_frame(code, expr, frame);
+        if let Some(holds) = known.or_else(|| self.alike_in_frame(code, expr, frame)) {
             return Ok(holds);
         }
         let base = self.enter(frame, code.locals);
@@ -396,22 +393,6 @@ impl<'a> Machine<'a> {
         ((node.0 as usize) < dense.slots() && !self.edited.contains(node)).then_some(dense)
     }
 
-    /// Records that the node was looked at.
-    #[inline]
-    pub(super) fn see(&mut self, node: NodeId) {
-        if let Some(reads) = &mut self.reads {
-            reads.see(node);
-        }
-    }
-
-    /// Records that more was looked at than can be named.
-    #[inline]
-    pub(super) fn see_everything(&mut self) {
-        if let Some(reads) = &mut self.reads {
-            reads.everything = true;
-        }
-    }
-
     #[inline]
     pub(super) fn node(&self, node: NodeId) -> Option<&Arc<Node>> {
         match self.clean(node) {
@@ -480,7 +461,7 @@ impl<'a> Machine<'a> {
 
     /// The nodes of a graph, or all nodes with those of subgraphs, as one shared list.
     pub(super) fn node_list(&mut self, graph: GraphId, all: bool) -> Option<Arc<List>> {
-        self.see_everything();
+        self.see_list(graph, all);
         if let Some(list) = self.lists.get(&(graph, all)) {
             return Some(list.clone());
         }
@@ -512,7 +493,7 @@ impl<'a> Machine<'a> {
                 lasting.changed(node);
             }
             if let Some(alike) = &mut self.alike {
-                alike.changed(node);
+                alike.kinds.changed(node);
             }
         }
     }
@@ -527,6 +508,7 @@ impl<'a> Machine<'a> {
     /// Goes back to an earlier edit.
     pub(super) fn go_back(&mut self, edit: Edit) {
         self.edit = edit;
+        self.facts += 1;
         self.edited.forget();
         self.names = None;
         self.counts.clear();
@@ -538,7 +520,7 @@ impl<'a> Machine<'a> {
     /// A graph has changed, or everything.
     pub(super) fn forget_kinds(&mut self) {
         if let Some(alike) = &mut self.alike {
-            alike.clear();
+            alike.kinds.clear();
         }
     }
 
@@ -563,6 +545,7 @@ impl<'a> Machine<'a> {
     /// Rewrites node lists and topological ids: for a sort. `change` must leave nodes and edges alone.
     pub fn reorder(&mut self, change: impl FnOnce(&mut Edit)) {
         change(&mut self.edit);
+        self.facts += 1;
         self.forget_lasting();
         self.lists_changed();
     }
@@ -570,6 +553,7 @@ impl<'a> Machine<'a> {
     /// Any change of the state, unlogged. Slow reads afterwards: the flat view is given up.
     pub fn rewrite<T>(&mut self, change: impl FnOnce(&mut Edit) -> T) -> T {
         let result = change(&mut self.edit);
+        self.facts += 1;
         self.dense = None;
         self.names = None;
         self.counts.clear();

@@ -11,10 +11,12 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod again;
 mod alike;
 mod arith;
 mod attempt;
 mod attrs;
+mod beside;
 mod cells;
 mod chains;
 mod code;
@@ -47,6 +49,7 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
+pub use again::{Again, Rounds, Turn};
 pub use chains::{ChainEnd, Kept};
 pub use edits::{Beside, EditKind, EditRecord, Subject};
 pub use exec::{Isolated, Report};
