@@ -151,6 +151,7 @@ fn flat_rows_say_what_the_maps_say() {
         }
         let producers = (0..node.inputs.len() as u32).filter_map(|index| snapshot.producer(id.input(index)));
         assert_eq!(dense.ty(id), Some(node.ty));
+        assert_eq!(dense.ports(id), Some((node.inputs.len() as u32, node.outputs.len() as u32)));
         assert!(dense.node(id).is_some_and(|own| std::sync::Arc::ptr_eq(own, node)));
         for index in 0..node.inputs.len() as u32 {
             let input = id.input(index);

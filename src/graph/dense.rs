@@ -3,17 +3,14 @@
 //! INVARIANT dense-ids: tables are indexed by [`NodeId`] number (`State::node_slots` long) or by anchor number;
 //! the anchors of one direction are numbered by node number, then index. Removed nodes own no anchors.
 
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use super::node::NodeBrief;
-use super::slots::Slots;
+use super::slots::{LEAF, Leaf};
 use super::{GraphId, Input, Node, NodeId, Output, Snapshot, State, Sym};
-
-/// No node.
-const NONE: u32 = u32::MAX;
 
 /// Adjacency of one snapshot in compressed rows, and its all-nodes order.
 pub struct Dense {
@@ -23,6 +20,26 @@ pub struct Dense {
 }
 
 struct Rows {
+    slots: usize,
+    /// The nodes.
+    leaves: Vec<Arc<Leaf<Node>>>,
+    /// Subgraph instances of the few nodes that own any, and which these are.
+    wrapped: FxHashMap<NodeId, Arc<[GraphId]>>,
+    wrappers: FixedBitSet,
+    maps: Maps,
+    /// Made when a node is first asked for its neighbours.
+    edges: OnceLock<Edges>,
+}
+
+/// The edges as the snapshot has them.
+struct Maps {
+    out_edges: im::OrdMap<(Output, u64), Input>,
+    control_in: im::OrdMap<(NodeId, u64), NodeId>,
+    control_out: im::OrdMap<(NodeId, u64), NodeId>,
+}
+
+/// The edges in rows.
+struct Edges {
     /// One more than there are nodes.
     starts: Vec<Start>,
     /// Producer of each input, or [`UNCONNECTED`].
@@ -32,11 +49,6 @@ struct Rows {
     consumers: Vec<Input>,
     control_in: Vec<NodeId>,
     control_out: Vec<NodeId>,
-    kinds: Vec<Kind>,
-    /// Subgraph instances of the few nodes that own any, and which these are.
-    wrapped: FxHashMap<NodeId, Arc<[GraphId]>>,
-    wrappers: FixedBitSet,
-    nodes: Slots<Node>,
 }
 
 /// Where what belongs to a node begins in the tables of anchors and of control edges.
@@ -48,65 +60,85 @@ struct Start {
     control_out: u32,
 }
 
-/// Graph number, `NONE` for a node that is not there, and operator type.
-#[derive(Clone, Copy)]
-struct Kind {
-    graph: u32,
-    ty: Sym,
-}
+const NOBODY: NodeId = NodeId(u32::MAX);
+const UNCONNECTED: Output = Output { node: NOBODY, index: 0 };
 
-const UNCONNECTED: Output = Output { node: NodeId(NONE), index: 0 };
-
-impl Rows {
-    fn new(state: &State) -> Rows {
-        let slots = state.node_slots();
-        let mut starts = vec![Start::default(); slots + 1];
-        let mut kinds = vec![Kind { graph: NONE, ty: Sym::default() }; slots];
-        let mut wrappers = FixedBitSet::with_capacity(slots);
-        let mut wrapped = FxHashMap::default();
-        let (mut next, mut inputs, mut outputs) = (0, 0, 0);
-        state.nodes.each_brief(|id, brief| {
-            let NodeBrief { ty, graph, inputs: own_inputs, outputs: own_outputs, owns } = brief;
-            let slot = id as usize;
-            // Nodes that are not there own nothing.
-            let own = Start { inputs, outputs, ..Start::default() };
-            starts[next..=slot].fill(own);
-            next = slot + 1;
-            inputs += own_inputs;
-            outputs += own_outputs;
-            kinds[slot] = Kind { graph: graph.0, ty };
-            if owns && let Some(node) = state.nodes.get(id) {
-                wrappers.insert(slot);
-                wrapped.insert(NodeId(id), node.subgraphs.clone());
-            }
-        });
-        starts[next..].fill(Start { inputs, outputs, ..Start::default() });
-        let control_in = controls(&mut starts, state.ctrl_in.iter(), |start| &mut start.control_in);
-        let control_out = controls(&mut starts, state.ctrl_out.iter(), |start| &mut start.control_out);
+impl Edges {
+    fn new(slots: usize, leaves: &[Arc<Leaf<Node>>], maps: &Maps) -> Edges {
+        let mut starts = Vec::with_capacity(slots + 1);
+        let (mut inputs, mut outputs) = (0, 0);
+        let ports = leaves.iter().flat_map(|leaf| (0..LEAF).map(|at| leaf.briefs().ports(at)));
+        starts.extend(ports.take(slots).map(|ports| {
+            let start = Start { inputs, outputs, ..Start::default() };
+            inputs += ports.0;
+            outputs += ports.1;
+            start
+        }));
+        starts.push(Start { inputs, outputs, ..Start::default() });
+        let control_in = controls(&mut starts, &maps.control_in, |start| &mut start.control_in);
+        let control_out = controls(&mut starts, &maps.control_out, |start| &mut start.control_out);
         let mut producers = vec![UNCONNECTED; inputs as usize];
         let mut consumer_start = Vec::with_capacity(outputs as usize + 1);
-        let mut consumers = Vec::with_capacity(state.out_edges.len());
+        let mut consumers = Vec::with_capacity(maps.out_edges.len());
         // Edges come sorted by output, then by edge order: exactly the rows.
-        for ((from, _), to) in state.out_edges.iter() {
+        for ((from, _), to) in maps.out_edges.iter() {
             let output = starts[from.node.0 as usize].outputs + from.index;
             consumer_start.resize(output as usize + 1, consumers.len() as u32);
             consumers.push(*to);
             producers[(starts[to.node.0 as usize].inputs + to.index) as usize] = *from;
         }
         consumer_start.resize(outputs as usize + 1, consumers.len() as u32);
-        let nodes = state.nodes.clone();
-        Rows {
-            starts,
-            producers,
-            consumer_start,
-            consumers,
-            control_in,
-            control_out,
-            kinds,
-            wrapped,
-            wrappers,
-            nodes,
+        Edges { starts, producers, consumer_start, consumers, control_in, control_out }
+    }
+
+    #[inline]
+    fn start(&self, node: NodeId) -> Start {
+        self.starts[node.0 as usize]
+    }
+
+    /// Where the next node begins.
+    #[inline]
+    fn end(&self, node: NodeId) -> Start {
+        self.starts[node.0 as usize + 1]
+    }
+
+    #[inline]
+    fn control_in(&self, node: NodeId) -> &[NodeId] {
+        &self.control_in[self.start(node).control_in as usize..self.end(node).control_in as usize]
+    }
+
+    #[inline]
+    fn control_out(&self, node: NodeId) -> &[NodeId] {
+        &self.control_out[self.start(node).control_out as usize..self.end(node).control_out as usize]
+    }
+}
+
+impl Rows {
+    fn new(state: &State) -> Rows {
+        let leaves: Vec<Arc<Leaf<Node>>> = state.nodes.leaves().cloned().collect();
+        let mut wrappers = FixedBitSet::with_capacity(state.node_slots());
+        let mut wrapped = FxHashMap::default();
+        for (first, leaf) in (0u32..).step_by(LEAF).zip(&leaves) {
+            for at in leaf.briefs().owners() {
+                let node = NodeId(first + at as u32);
+                wrappers.insert(node.0 as usize);
+                wrapped.extend(leaf.get(at).map(|own| (node, own.subgraphs.clone())));
+            }
         }
+        let (out_edges, control_in, control_out) =
+            (state.out_edges.clone(), state.ctrl_in.clone(), state.ctrl_out.clone());
+        let maps = Maps { out_edges, control_in, control_out };
+        Rows { slots: state.node_slots(), leaves, wrapped, wrappers, maps, edges: OnceLock::new() }
+    }
+
+    #[inline]
+    fn edges(&self) -> &Edges {
+        self.edges.get_or_init(|| Edges::new(self.slots, &self.leaves, &self.maps))
+    }
+
+    #[inline]
+    fn kind(&self, node: NodeId) -> Option<(Sym, GraphId)> {
+        self.leaves.get(node.0 as usize / LEAF)?.briefs().kind(node.0 as usize % LEAF)
     }
 
     #[inline]
@@ -129,7 +161,7 @@ impl Rows {
                 stack.pop();
                 continue;
             };
-            if self.kinds[node.0 as usize].graph == NONE {
+            if self.kind(node).is_none() {
                 continue;
             }
             order.push(node);
@@ -140,14 +172,14 @@ impl Rows {
 }
 
 /// Neighbours of all nodes in one direction, from edges in the order of nodes. `start` is set to where those of each begin.
-fn controls<'a>(
+fn controls(
     starts: &mut [Start],
-    edges: impl ExactSizeIterator<Item = (&'a (NodeId, u64), &'a NodeId)>,
+    edges: &im::OrdMap<(NodeId, u64), NodeId>,
     start: impl Fn(&mut Start) -> &mut u32,
 ) -> Vec<NodeId> {
     let mut others = Vec::with_capacity(edges.len());
     let mut next = 0;
-    for ((node, _), other) in edges {
+    for ((node, _), other) in edges.iter() {
         let place = node.0 as usize + 1;
         if next < place {
             starts[next..place].iter_mut().for_each(|own| *start(own) = others.len() as u32);
@@ -183,83 +215,90 @@ impl Dense {
     /// The node, or `None` if the snapshot has none of this number.
     #[inline]
     pub fn node(&self, node: NodeId) -> Option<&Arc<Node>> {
-        self.rows.nodes.get(node.0)
+        self.rows.leaves.get(node.0 as usize / LEAF)?.get(node.0 as usize % LEAF)
     }
 
     /// The operator type of a node, likewise. It is not looked for at the node, which lies anywhere.
     #[inline]
     pub fn ty(&self, node: NodeId) -> Option<Sym> {
-        self.rows.kinds.get(node.0 as usize).filter(|kind| kind.graph != NONE).map(|kind| kind.ty)
+        self.rows.kind(node).map(|(ty, _)| ty)
+    }
+
+    /// How many inputs and outputs a node has, likewise.
+    #[inline]
+    pub fn ports(&self, node: NodeId) -> Option<(u32, u32)> {
+        let briefs = self.rows.leaves.get(node.0 as usize / LEAF)?.briefs();
+        briefs.kind(node.0 as usize % LEAF).map(|_| briefs.ports(node.0 as usize % LEAF))
     }
 
     /// Length of the tables indexed by node number.
     #[inline]
     pub fn slots(&self) -> usize {
-        self.rows.kinds.len()
+        self.rows.slots
     }
 
     pub fn input_count(&self) -> usize {
-        self.rows.producers.len()
+        self.rows.edges().producers.len()
     }
 
     pub fn output_count(&self) -> usize {
-        self.rows.consumer_start.len() - 1
+        self.rows.edges().consumer_start.len() - 1
     }
 
     /// Number of an input anchor.
     #[inline]
     pub fn input(&self, input: Input) -> u32 {
-        self.rows.starts[input.node.0 as usize].inputs + input.index
+        self.rows.edges().start(input.node).inputs + input.index
     }
 
     /// Number of an output anchor.
     #[inline]
     pub fn output(&self, output: Output) -> u32 {
-        self.rows.starts[output.node.0 as usize].outputs + output.index
+        self.rows.edges().start(output.node).outputs + output.index
     }
 
     /// Numbers of the inputs of `node`.
     #[inline]
-    pub fn inputs(&self, node: NodeId) -> std::ops::Range<u32> {
-        self.rows.starts[node.0 as usize].inputs..self.rows.starts[node.0 as usize + 1].inputs
+    pub fn inputs(&self, node: NodeId) -> Range<u32> {
+        let edges = self.rows.edges();
+        edges.start(node).inputs..edges.end(node).inputs
     }
 
     /// Numbers of the outputs of `node`.
     #[inline]
-    pub fn outputs(&self, node: NodeId) -> std::ops::Range<u32> {
-        self.rows.starts[node.0 as usize].outputs..self.rows.starts[node.0 as usize + 1].outputs
+    pub fn outputs(&self, node: NodeId) -> Range<u32> {
+        let edges = self.rows.edges();
+        edges.start(node).outputs..edges.end(node).outputs
     }
 
     /// The producer of an input, by number.
     #[inline]
     pub fn producer(&self, input: u32) -> Option<Output> {
-        Some(self.rows.producers[input as usize]).filter(|output| output.node.0 != NONE)
+        Some(self.rows.edges().producers[input as usize]).filter(|output| output.node != NOBODY)
     }
 
     /// Consumers of an output, by number, in edge order.
     #[inline]
     pub fn consumers(&self, output: u32) -> &[Input] {
-        let rows = &self.rows;
-        let (from, to) = (rows.consumer_start[output as usize], rows.consumer_start[output as usize + 1]);
-        &rows.consumers[from as usize..to as usize]
+        let edges = self.rows.edges();
+        let (from, to) = (edges.consumer_start[output as usize], edges.consumer_start[output as usize + 1]);
+        &edges.consumers[from as usize..to as usize]
     }
 
     /// Control predecessors in edge order.
     pub fn control_in(&self, node: NodeId) -> &[NodeId] {
-        let (start, end) = (&self.rows.starts[node.0 as usize], &self.rows.starts[node.0 as usize + 1]);
-        &self.rows.control_in[start.control_in as usize..end.control_in as usize]
+        self.rows.edges().control_in(node)
     }
 
     /// Control successors in edge order.
     pub fn control_out(&self, node: NodeId) -> &[NodeId] {
-        let (start, end) = (&self.rows.starts[node.0 as usize], &self.rows.starts[node.0 as usize + 1]);
-        &self.rows.control_out[start.control_out as usize..end.control_out as usize]
+        self.rows.edges().control_out(node)
     }
 
     /// The graph that lists `node`; `None` for a removed node.
     #[inline]
     pub fn graph_of(&self, node: NodeId) -> Option<GraphId> {
-        self.rows.kinds.get(node.0 as usize).filter(|kind| kind.graph != NONE).map(|kind| GraphId(kind.graph))
+        self.rows.kind(node).map(|(_, graph)| graph)
     }
 
     /// Whether any node owns a subgraph.
@@ -291,22 +330,21 @@ impl Dense {
     /// order, then the control successors in edge order. Two edges into one node give it twice.
     #[inline]
     pub fn successors(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        let rows = &self.rows;
-        let outputs = self.outputs(node);
+        let edges = self.rows.edges();
         // The rows of one node's outputs lie side by side.
-        let from = rows.consumer_start[outputs.start as usize] as usize;
-        let to = rows.consumer_start[outputs.end as usize] as usize;
-        let data = rows.consumers[from..to].iter().map(|input| input.node);
-        data.chain(self.control_out(node).iter().copied())
+        let from = edges.consumer_start[edges.start(node).outputs as usize] as usize;
+        let to = edges.consumer_start[edges.end(node).outputs as usize] as usize;
+        let data = edges.consumers[from..to].iter().map(|input| input.node);
+        data.chain(edges.control_out(node).iter().copied())
     }
 
     /// For every incoming edge of `node`, the node it leaves: producers by input index, then the control
     /// predecessors in edge order.
     #[inline]
     pub fn predecessors(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        let inputs = self.inputs(node);
-        let data = &self.rows.producers[inputs.start as usize..inputs.end as usize];
-        let data = data.iter().map(|producer| producer.node).filter(|producer| producer.0 != NONE);
-        data.chain(self.control_in(node).iter().copied())
+        let edges = self.rows.edges();
+        let data = &edges.producers[edges.start(node).inputs as usize..edges.end(node).inputs as usize];
+        let data = data.iter().map(|producer| producer.node).filter(|&producer| producer != NOBODY);
+        data.chain(edges.control_in(node).iter().copied())
     }
 }

@@ -49,7 +49,7 @@ pub use value::{AttrValue, Attrs, Bytes, Extra, ExtraField, ListItems, ListValue
 pub struct NodeId(pub u32);
 
 /// A graph of the model; [`GraphId::ROOT`] is the root.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GraphId(pub u32);
 
 impl GraphId {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::list::NodeList;
-use super::slots::Kept;
+use super::slots::{Kept, LEAF};
 use super::tensor::TensorDesc;
 use super::value::{AttrValue, Attrs, Extra};
 use super::{GraphId, Sym};
@@ -143,41 +143,70 @@ impl Node {
     }
 }
 
-/// What tables of all nodes ask of each.
-#[derive(Clone, Copy, Default)]
-pub(super) struct NodeBrief {
-    pub ty: Sym,
-    pub graph: GraphId,
-    pub inputs: u32,
-    pub outputs: u32,
-    /// Whether it owns subgraphs.
-    pub owns: bool,
+/// What tables of all nodes ask of nodes in a row, by place.
+#[derive(Clone)]
+pub(super) struct NodeBriefs {
+    /// Type and graph; [`NOWHERE`] where there is no node.
+    kinds: [(Sym, GraphId); LEAF],
+    /// How many inputs and outputs.
+    ports: [(u32, u32); LEAF],
+    /// Which own subgraphs, by bit.
+    owns: u32,
+}
+
+/// The graph of what is no node.
+const NOWHERE: GraphId = GraphId(u32::MAX);
+
+const _: () = assert!(LEAF <= u32::BITS as usize);
+
+impl Default for NodeBriefs {
+    fn default() -> Self {
+        NodeBriefs { kinds: [(Sym::default(), NOWHERE); LEAF], ports: [(0, 0); LEAF], owns: 0 }
+    }
+}
+
+impl NodeBriefs {
+    /// Type and graph of a node, if there is one.
+    #[inline]
+    pub fn kind(&self, at: usize) -> Option<(Sym, GraphId)> {
+        Some(self.kinds[at]).filter(|(_, graph)| *graph != NOWHERE)
+    }
+
+    /// How many inputs and outputs a node has; none if there is no node.
+    #[inline]
+    pub fn ports(&self, at: usize) -> (u32, u32) {
+        self.ports[at]
+    }
+
+    /// The places of nodes that own subgraphs.
+    pub fn owners(&self) -> impl Iterator<Item = usize> + use<> {
+        let owns = self.owns;
+        (0..LEAF).filter(move |at| owns >> at & 1 == 1)
+    }
 }
 
 impl Kept for Node {
-    type Brief = NodeBrief;
+    type Briefs = NodeBriefs;
 
-    fn brief(&self) -> NodeBrief {
-        NodeBrief {
-            ty: self.ty,
-            graph: self.graph,
-            inputs: self.inputs.len() as u32,
-            outputs: self.outputs.len() as u32,
-            owns: self.has_subgraphs(),
-        }
+    fn note(briefs: &mut NodeBriefs, at: usize, node: Option<&Node>) {
+        let bit = 1 << at;
+        briefs.kinds[at] = node.map_or((Sym::default(), NOWHERE), |node| (node.ty, node.graph));
+        briefs.ports[at] = node.map_or((0, 0), |node| (node.inputs.len() as u32, node.outputs.len() as u32));
+        briefs.owns =
+            if node.is_some_and(Node::has_subgraphs) { briefs.owns | bit } else { briefs.owns & !bit };
     }
 }
 
 impl Kept for GraphInfo {
-    type Brief = ();
+    type Briefs = ();
 
-    fn brief(&self) {}
+    fn note((): &mut (), _: usize, _: Option<&GraphInfo>) {}
 }
 
 impl Kept for NodeList {
-    type Brief = ();
+    type Briefs = ();
 
-    fn brief(&self) {}
+    fn note((): &mut (), _: usize, _: Option<&NodeList>) {}
 }
 
 /// One graph of a model: the root or a subgraph of any depth.

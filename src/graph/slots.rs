@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 /// What a table keeps.
 pub(super) trait Kept: Clone {
-    /// What is told of a thing in the table itself.
-    type Brief: Copy + Default;
+    /// What is told in the table itself of [`LEAF`] things.
+    type Briefs: Clone + Default;
 
-    fn brief(&self) -> Self::Brief;
+    /// Tells what is at a place of a leaf.
+    fn note(briefs: &mut Self::Briefs, at: usize, thing: Option<&Self>);
 }
 
 /// Things by number. Numbers are given once, so that a place once left stays empty.
@@ -25,14 +26,15 @@ pub(super) struct Slots<T: Kept> {
 /// INVARIANT full-leaves: all branches but the last one have [`BRANCH`] leaves.
 type Branch<T> = Vec<Arc<Leaf<T>>>;
 
-/// Places of so many numbers. What is beyond the last number is empty.
+/// Places of [`LEAF`] numbers. What is beyond the last number is empty.
 #[derive(Clone)]
-struct Leaf<T: Kept> {
+pub(super) struct Leaf<T: Kept> {
     things: [Option<Arc<T>>; LEAF],
-    briefs: [T::Brief; LEAF],
+    briefs: T::Briefs,
 }
 
-const LEAF: usize = 32;
+/// How many numbers in a row have their things together.
+pub(super) const LEAF: usize = 32;
 const BRANCH: usize = 128;
 
 /// What two tables hold at one place.
@@ -40,19 +42,25 @@ type Pair<'a, T> = [Option<&'a Arc<T>>; 2];
 
 impl<T: Kept> Default for Leaf<T> {
     fn default() -> Self {
-        Leaf { things: [const { None }; LEAF], briefs: [T::Brief::default(); LEAF] }
+        Leaf { things: [const { None }; LEAF], briefs: T::Briefs::default() }
     }
 }
 
 impl<T: Kept> Leaf<T> {
     fn put(&mut self, at: usize, thing: T) {
-        self.briefs[at] = thing.brief();
+        T::note(&mut self.briefs, at, Some(&thing));
         self.things[at] = Some(Arc::new(thing));
     }
 
-    /// What is there, by place in the leaf.
-    fn iter(&self) -> impl Iterator<Item = (usize, &Arc<T>)> {
-        self.things.iter().enumerate().filter_map(|(at, thing)| Some((at, thing.as_ref()?)))
+    /// What is at a place below [`LEAF`].
+    #[inline]
+    pub fn get(&self, at: usize) -> Option<&Arc<T>> {
+        self.things[at].as_ref()
+    }
+
+    #[inline]
+    pub fn briefs(&self) -> &T::Briefs {
+        &self.briefs
     }
 }
 
@@ -91,7 +99,7 @@ impl<T: Kept> Slots<T> {
         let leaf = self.leaf_mut(number)?;
         let thing = Arc::make_mut(leaf.things[number % LEAF].as_mut()?);
         let given = change(thing);
-        leaf.briefs[number % LEAF] = thing.brief();
+        T::note(&mut leaf.briefs, number % LEAF, Some(thing));
         Some(given)
     }
 
@@ -117,25 +125,20 @@ impl<T: Kept> Slots<T> {
             && let Some(leaf) = self.leaf_mut(number as usize)
         {
             leaf.things[number as usize % LEAF] = None;
+            T::note(&mut leaf.briefs, number as usize % LEAF, None);
             self.live -= 1;
         }
     }
 
-    fn leaves(&self) -> impl Iterator<Item = (u32, &Leaf<T>)> {
-        let leaves = self.branches.iter().flat_map(|branch| branch.iter());
-        (0u32..).step_by(LEAF).zip(leaves).map(|(first, leaf)| (first, &**leaf))
+    /// All things with what is told of them, [`LEAF`] numbers each.
+    pub fn leaves(&self) -> impl Iterator<Item = &Arc<Leaf<T>>> {
+        self.branches.iter().flat_map(|branch| branch.iter())
     }
 
     /// All things by ascending number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Arc<T>)> {
-        self.leaves().flat_map(|(first, leaf)| leaf.iter().map(move |(at, thing)| (first + at as u32, thing)))
-    }
-
-    /// What the table tells of all things, by ascending number. No thing is looked at.
-    pub fn each_brief(&self, mut visit: impl FnMut(u32, T::Brief)) {
-        for (first, leaf) in self.leaves() {
-            leaf.iter().for_each(|(at, _)| visit(first + at as u32, leaf.briefs[at]));
-        }
+        let places = self.leaves().flat_map(|leaf| leaf.things.iter());
+        (0u32..).zip(places).filter_map(|(number, thing)| Some((number, thing.as_ref()?)))
     }
 
     /// Where two tables hold different things, by ascending number; what they share is skipped. Things are told apart by
@@ -198,10 +201,10 @@ mod tests {
     use super::*;
 
     impl Kept for u32 {
-        type Brief = u32;
+        type Briefs = [Option<u32>; LEAF];
 
-        fn brief(&self) -> u32 {
-            *self
+        fn note(briefs: &mut Self::Briefs, at: usize, thing: Option<&u32>) {
+            briefs[at] = thing.copied();
         }
     }
 
@@ -244,9 +247,9 @@ mod tests {
                 prop_assert_eq!((table.len(), table.end()), (plain.iter().flatten().count(), plain.len()));
                 let there = (0u32..).zip(plain).filter_map(|(at, value)| Some((at, (*value)?)));
                 prop_assert!(table.iter().map(|(at, value)| (at, **value)).eq(there.clone()));
-                let mut briefs = Vec::new();
-                table.each_brief(|at, value| briefs.push((at, value)));
-                prop_assert!(briefs.into_iter().eq(there));
+                let briefs = table.leaves().flat_map(|leaf| *leaf.briefs());
+                let told = (0u32..).zip(briefs).filter_map(|(at, value)| Some((at, value?)));
+                prop_assert!(told.eq(there));
                 let numbers = 0..plain.len() as u32 + 3;
                 let own = numbers.clone().map(|at| table.get(at).map(|value| **value));
                 prop_assert!(own.eq(numbers.map(|at| plain.get(at as usize).copied().flatten())));

@@ -168,10 +168,11 @@ struct Sorter<'a> {
     snapshot: &'a Snapshot,
     rules: &'a SortRules<'a>,
     dense: &'a Dense,
-    /// Counted edges that still enter a node. A node that is done has none.
+    /// Counted edges that still enter a node. A node that has been emitted has none.
     waiting: Vec<u32>,
     /// Nodes whose outgoing edges count for nothing.
     silent: FixedBitSet,
+    /// Nodes that were visited against the edges.
     done: FixedBitSet,
 }
 
@@ -225,7 +226,6 @@ impl<'a> Sorter<'a> {
             Some(_) => Err(self.cycle(graph, list)),
             // Counting finds the nodes behind and on a cycle, which the walk against the edges does not.
             None => {
-                self.done.clear();
                 self.forwards(list, SortMode::Dfs);
                 Err(self.cycle(graph, list))
             }
@@ -234,11 +234,17 @@ impl<'a> Sorter<'a> {
 
     /// Emits nodes as the last of their predecessors is emitted. Short if there is a cycle.
     fn forwards(&mut self, list: &[NodeId], mode: SortMode) -> Vec<NodeId> {
+        // Edges are counted where they enter, since what enters a node lies side by side.
+        let dense = self.dense;
+        let alone = self.snapshot.graph_count() == 1;
         for &node in list {
-            if !self.silent.contains(node.0 as usize) {
-                for next in self.dense.successors(node) {
-                    self.waiting[next.0 as usize] += 1;
-                }
+            let beside = |from: &NodeId| alone || dense.graph_of(*from) == dense.graph_of(node);
+            self.waiting[node.0 as usize] = dense.predecessors(node).filter(beside).count() as u32;
+        }
+        for &node in list.iter().filter(|node| self.silent.contains(node.0 as usize)) {
+            for next in self.dense.successors(node) {
+                let waiting = &mut self.waiting[next.0 as usize];
+                *waiting = waiting.saturating_sub(1);
             }
         }
         let ready = list.iter().copied().filter(|node| self.waiting[node.0 as usize] == 0);
@@ -282,7 +288,6 @@ impl<'a> Sorter<'a> {
 
     /// Takes the edges out of `node` away and appends the nodes that wait for no other.
     fn emit(&mut self, node: NodeId, ready: &mut Vec<NodeId>) {
-        self.done.insert(node.0 as usize);
         if self.silent.contains(node.0 as usize) {
             return;
         }
@@ -348,7 +353,7 @@ impl<'a> Sorter<'a> {
     /// A cycle among the nodes that were never emitted: each of them has a predecessor that was not, so going
     /// against the edges from the first of the list must come back.
     fn cycle(&self, graph: GraphId, list: &[NodeId]) -> CycleError {
-        let stuck = |node: NodeId| !self.done.contains(node.0 as usize);
+        let stuck = |node: NodeId| self.waiting[node.0 as usize] > 0;
         let mut nodes: Vec<NodeId> = Vec::new();
         let mut seen = FixedBitSet::with_capacity(self.waiting.len());
         let mut at = list.iter().copied().find(|&node| stuck(node));

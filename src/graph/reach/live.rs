@@ -444,6 +444,13 @@ impl Overlay {
         {
             return Some(false);
         }
+        self.indexed(from, to)
+    }
+
+    /// The answer for two nodes that positions allow, if the index tells.
+    #[inline]
+    fn indexed(&self, from: NodeId, to: NodeId) -> Option<bool> {
+        self.reach.as_ref()?;
         if self.bounded && !contains(&self.interval(from), &self.interval(to)) {
             return Some(false);
         }
@@ -494,9 +501,19 @@ impl Front {
         scratch.stamps[start.0 as usize] = stamp;
         Front { stamp, open: vec![start], next: 0, spent: 0 }
     }
+
+    /// The node to go on from: the last one that was seen, or else the first one.
+    fn take(&mut self, last: bool) -> Option<NodeId> {
+        if last {
+            return self.open.pop();
+        }
+        self.next += 1;
+        self.open.get(self.next - 1).copied()
+    }
 }
 
-/// Searches from both ends, always from the one that has cost less, as far as intervals allow.
+/// Searches from both ends, always from the one that has cost less, as far as positions and intervals allow: straight on
+/// where there are positions, since these bound the search, and else round about.
 fn search(
     near: Near<'_>,
     over: Option<&Overlay>,
@@ -504,18 +521,19 @@ fn search(
     (from, to): (NodeId, NodeId),
     work: &mut usize,
 ) -> bool {
-    let known = |a, b| over.and_then(|over| over.known(a, b));
-    if let Some(answer) = known(from, to) {
+    if let Some(answer) = over.and_then(|over| over.known(from, to)) {
         return answer;
     }
+    let ordered = over.filter(|over| over.positions.is_some());
+    let [low, high] = [from, to].map(|end| ordered.and_then(|over| over.position(end)).unwrap_or_default());
     let [one, other] = scratch.fresh(near.state().node_slots());
     let (mut forth, mut back) = (Front::new(from, one, scratch), Front::new(to, other, scratch));
     let found = loop {
         let forwards = forth.spent <= back.spent;
         let (front, other) = if forwards { (&mut forth, &mut back) } else { (&mut back, &mut forth) };
         // One end has seen all that it can see, and not the other.
-        let Some(&at) = front.open.get(front.next) else { break false };
-        front.next += 1;
+        let Some(at) = front.take(ordered.is_some()) else { break false };
+        let first = front.open.len();
         let mut met = false;
         let visit = |node: NodeId| {
             front.spent += 1;
@@ -523,11 +541,18 @@ fn search(
             if met || *mark == front.stamp {
                 return;
             }
-            let answer = if forwards { known(node, to) } else { known(from, node) };
-            met = answer == Some(true) || *mark == other.stamp;
-            if answer != Some(false) {
-                *mark = front.stamp;
-                front.open.push(node);
+            met = *mark == other.stamp;
+            let between = |at| if forwards { at < high } else { low < at };
+            if met || ordered.is_some_and(|over| !over.position(node).is_some_and(between)) {
+                return;
+            }
+            let pair = if forwards { (node, to) } else { (from, node) };
+            match over.and_then(|over| over.indexed(pair.0, pair.1)) {
+                Some(answer) => met = answer,
+                None => {
+                    *mark = front.stamp;
+                    front.open.push(node);
+                }
             }
         };
         if forwards {
@@ -537,6 +562,13 @@ fn search(
         }
         if met {
             break true;
+        }
+        // The one that is nearest to the other end is taken first.
+        if let (Some(over), new @ [_, _, ..]) = (ordered, &mut front.open[first..]) {
+            new.sort_unstable_by_key(|&node| over.position(node));
+            if !forwards {
+                new.reverse();
+            }
         }
     };
     *work += forth.spent + back.spent;

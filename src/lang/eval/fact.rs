@@ -117,6 +117,24 @@ impl<'a> Machine<'a> {
             Fact::NodeHasControl => self.see(id),
             _ => self.see_own(id),
         }
+        if let Some(dense) = self.clean(id) {
+            // These lie beside each other, and nodes anywhere.
+            match fact {
+                Fact::NodeType => return dense.ty(id).map_or(Value::None, Value::Str),
+                Fact::NodeGraph => return dense.graph_of(id).map_or(Value::None, Value::Graph),
+                Fact::NodeInputs => {
+                    return dense
+                        .ports(id)
+                        .map_or(Value::None, |(count, _)| Value::Inputs { node: id, count });
+                }
+                Fact::NodeOutputs => {
+                    return dense
+                        .ports(id)
+                        .map_or(Value::None, |(_, count)| Value::Outputs { node: id, count });
+                }
+                _ => {}
+            }
+        }
         let Some(node) = self.node(id) else { return Value::None };
         match fact {
             Fact::NodeType => Value::Str(node.ty),

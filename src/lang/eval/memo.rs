@@ -1,7 +1,7 @@
 //! A bounded memory of results of pure functions and walks.
 //!
 //! Promise: a result is given back only in the epoch it was put in. The table forgets by overwriting, so it
-//! costs the same for a model of any size; it grows while live results push each other out.
+//! costs the same for a model of any size; it grows while the results of one epoch push each other out.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -89,7 +89,9 @@ struct Slot {
 #[derive(Default)]
 pub(super) struct Memo {
     slots: Vec<Option<Slot>>,
-    evicted: usize,
+    /// How many live results were pushed out in the present epoch, and which that is. A count over all epochs would give a long
+    /// run a table that does not fit into the caches, whatever one epoch puts into it.
+    evicted: (u64, usize),
 }
 
 const SMALLEST: usize = 1 << 10;
@@ -116,8 +118,9 @@ impl Memo {
         }
         let place = self.place(&key);
         if self.slots[place].as_ref().is_some_and(|slot| slot.epoch == epoch && slot.key != key) {
-            self.evicted += 1;
-            if self.evicted > self.slots.len() && self.slots.len() < LARGEST {
+            let (counted, evicted) = self.evicted;
+            self.evicted = (epoch, if counted == epoch { evicted + 1 } else { 1 });
+            if self.evicted.1 > self.slots.len() && self.slots.len() < LARGEST {
                 let larger = self.slots.len() * 8;
                 *self = Memo::default();
                 self.slots.resize_with(larger, || None);

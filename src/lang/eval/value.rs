@@ -170,6 +170,13 @@ impl Value {
     }
 
     pub fn list(values: Vec<Value>) -> Value {
+        thread_local! {
+            // What an absent attribute reads as, so it is made again and again.
+            static NOTHING: Arc<List> = Arc::new(List::new(Items::Values(Vec::new())));
+        }
+        if values.is_empty() {
+            return Value::List(NOTHING.with(Arc::clone));
+        }
         Value::List(Arc::new(List::new(Items::Values(values))))
     }
 
