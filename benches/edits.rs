@@ -60,6 +60,7 @@ fn main() {
             let least = (0..ROUNDS)
                 .map(|_| {
                     let mut session = Session::new(RuleSources::shipped());
+                    session.expect_edits();
                     check(&session, &graph);
                     let new = edit.text();
                     timed(|| {

@@ -363,6 +363,7 @@ proptest! {
         let mut graph = small_graph(0);
         let sources = |picks: &[usize]| RuleSources { files: vec![("a.anchor".to_owned(), small(picks), false)] };
         let mut kept = Session::new(sources(&picks));
+        kept.expect_edits();
         for step in steps {
             match step {
                 Step::Rule(place, pick) => picks[place % CHOICES.len()] = pick,
@@ -457,6 +458,7 @@ proptest! {
             .collect();
         let mut graph = &graphs[0];
         let mut kept = Session::new(RuleSources::shipped());
+        kept.expect_edits();
         for step in steps {
             match step {
                 Step::Rule(place, _) => on[place % SHIPPED.len()] ^= true,

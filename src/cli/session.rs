@@ -81,6 +81,8 @@ pub trait Engine {
     ) -> Vec<RuleDiagnostic>;
     /// Another text for a rule file; an equal one changes nothing.
     fn set_text(&mut self, path: &str, text: &str);
+    /// Lets runs leave something for runs after edits of the rules.
+    fn expect_edits(&mut self);
     fn diagnostics(&self) -> Vec<RuleDiagnostic>;
     /// In the order of files and lines.
     fn entries(&self) -> Vec<EntryInfo>;
@@ -241,6 +243,10 @@ impl Engine for Connected {
 
     fn set_text(&mut self, path: &str, text: &str) {
         self.0.set_text(path, text);
+    }
+
+    fn expect_edits(&mut self) {
+        self.0.expect_edits();
     }
 
     fn diagnostics(&self) -> Vec<RuleDiagnostic> {

@@ -66,6 +66,8 @@ impl Engine for Fake {
         }
     }
 
+    fn expect_edits(&mut self) {}
+
     fn set_text(&mut self, path: &str, text: &str) {
         let files = self.sources.files.iter_mut();
         files.filter(|(known, ..)| known == path).for_each(|(_, known, _)| *known = text.to_owned());

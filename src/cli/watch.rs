@@ -279,7 +279,10 @@ impl<'a> Eye<'a> {
                     engine.set_text(path, text);
                 }
             }
-            engine => *engine = Some((self.connect)(sources.clone())),
+            engine => {
+                let connected = engine.insert((self.connect)(sources.clone()));
+                connected.expect_edits();
+            }
         }
         self.sources = sources;
     }

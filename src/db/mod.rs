@@ -5,6 +5,7 @@
 //! runs the parse of its file and no more.
 
 mod rules;
+mod runs;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,6 +15,8 @@ pub use rules::{
     entry, find, first_param, item, live, lowered, names, parsed, program, scope, scoped, settings, sights,
     sights_of, spans, stands_in, texts,
 };
+
+pub use runs::{CellSaid, PastRun, PastRuns};
 
 use crate::graph::Snapshot;
 use crate::lang::eval::Tally;
@@ -54,6 +57,9 @@ pub struct Model {
 pub trait Db: salsa::Database {
     /// Where to count what evaluation reaches; usually nowhere. Only counts depend on it, never a result.
     fn tally(&self) -> Option<Arc<Tally>>;
+
+    /// What runs leave for runs after them; usually nothing. Only time depends on it, never a result.
+    fn past_runs(&self) -> Option<Arc<PastRuns>>;
 }
 
 /// The database. `log` collects the names of executed queries while it is on, for tests of incrementality.
@@ -63,6 +69,7 @@ pub struct Database {
     storage: salsa::Storage<Self>,
     log: Arc<Mutex<Option<Vec<String>>>>,
     tally: Option<Arc<Tally>>,
+    past_runs: Option<Arc<PastRuns>>,
 }
 
 #[salsa::db]
@@ -72,6 +79,10 @@ impl salsa::Database for Database {}
 impl Db for Database {
     fn tally(&self) -> Option<Arc<Tally>> {
         self.tally.clone()
+    }
+
+    fn past_runs(&self) -> Option<Arc<PastRuns>> {
+        self.past_runs.clone()
     }
 }
 
@@ -87,7 +98,7 @@ impl Default for Database {
                 log.push(key.split('(').next().unwrap_or(&key).to_owned());
             }
         })));
-        Database { storage, log, tally: None }
+        Database { storage, log, tally: None, past_runs: None }
     }
 }
 
@@ -101,6 +112,11 @@ impl Database {
     /// evaluated, so not counted.
     pub fn start_tally(&mut self) {
         self.tally = Some(Arc::default());
+    }
+
+    /// Lets runs leave something for runs after them: rules are going to be edited. Holds for clones made later.
+    pub fn expect_edits(&mut self) {
+        self.past_runs.get_or_insert_default();
     }
 
     /// Names of the queries that ran since the log was started, in order.

@@ -77,18 +77,21 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
         count += usize::from(machine.test(id, condition, &frame).ok()?);
         frame.pop();
     }
+    machine.keep_kinds();
     Some(Matched { kind, name, count, of, nodes: ty == Ty::Node })
 }
 
 fn inputs(snapshot: &Snapshot) -> impl Iterator<Item = Anchor> + '_ {
     let dense = snapshot.dense();
-    let of_node = |&node: &NodeId| dense.inputs(node).map(|number| Anchor::In(dense.input_at(number)));
+    let of_node =
+        |&node: &NodeId| (0..dense.inputs(node).len() as u32).map(move |i| Anchor::In(node.input(i)));
     dense.order().iter().flat_map(of_node)
 }
 
 fn outputs(snapshot: &Snapshot) -> impl Iterator<Item = Anchor> + '_ {
     let dense = snapshot.dense();
-    let of_node = |&node: &NodeId| dense.outputs(node).map(|number| Anchor::Out(dense.output_at(number)));
+    let of_node =
+        |&node: &NodeId| (0..dense.outputs(node).len() as u32).map(move |i| Anchor::Out(node.output(i)));
     dense.order().iter().flat_map(of_node)
 }
 

@@ -239,9 +239,10 @@ fn matching(
         let mut holds = false;
         for number in numbers.clone() {
             if number == numbers.start || !per_node {
+                let index = number - numbers.start;
                 let anchor = match side {
-                    Side::Input => Anchor::In(dense.input_at(number)),
-                    Side::Output => Anchor::Out(dense.output_at(number)),
+                    Side::Input => Anchor::In(node.input(index)),
+                    Side::Output => Anchor::Out(node.output(index)),
                 };
                 let frame = frame(dense, anchor, node, request.target, Value::None);
                 holds = machine.test(entry, condition, &frame)?;

@@ -7,6 +7,7 @@
 pub mod explain;
 pub mod outcome;
 
+mod again;
 mod asked;
 mod cells;
 mod conflicts;

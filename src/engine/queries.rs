@@ -85,7 +85,9 @@ pub fn symbols<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>) -> Answe
     let mut machine = Machine::over(&linked.0, &host, snapshot, layer.target(db));
     machine.set_tally(db.tally());
     machine.share_alike();
-    answer(machine.build_symbols(name, layer.target(db)), linked)
+    let built = machine.build_symbols(name, layer.target(db));
+    machine.keep_kinds();
+    answer(built, linked)
 }
 
 /// The anchors that carry one mark.
@@ -119,7 +121,9 @@ pub fn mark_list<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>, mark: 
     let host = Cells { db, rules };
     let mut machine = Machine::over(&linked.0, &host, snapshot, layer.target(db));
     machine.set_tally(db.tally());
+    machine.share_alike();
     let marked = marks::mark(&mut machine, request, id);
+    machine.keep_kinds();
     if let Ok(list) = &marked
         && let Some(tally) = db.tally().filter(|_| !list.places.is_empty())
     {

@@ -3,23 +3,25 @@
 //! Promise: a pass is a function of its snapshot, its program and the verdicts it asks for. Reasons are not part
 //! of the result: it keeps what is needed to render them ([`Draft`]).
 
+mod groups;
+
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::again::Memory;
 use super::asked::{self, conditions};
 use super::cells::Cells;
 use super::dirty::{Dirty, nodes_of};
 use super::order::sorted;
 use super::pairs::Class;
-use super::queries::{At, Layer, QueryFailure, found, mark_table, rule, rule_program, symbols};
+use super::queries::{At, Layer, QueryFailure, mark_table, symbols};
 use super::reach::ReachIndex;
-use super::search::{GroupVerdict, Search, Verdict};
+use super::search::Verdict;
 use super::trial::Judge;
-use crate::db::{Db, Linked, Roots, RuleSet, live, program};
+use crate::db::{CellSaid, Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labels};
 use crate::lang::Level;
 use crate::lang::eval::{
@@ -37,7 +39,7 @@ pub enum Draft {
     /// A `report` statement.
     Report {
         entry: (Kind, Sym),
-        places: Vec<Value>,
+        places: Arc<[Value]>,
         message: TextId,
         level: Option<Level>,
         help: Option<TextId>,
@@ -122,8 +124,15 @@ pub fn run_watched<'db>(
     let before = run.at(db).snapshot(db);
     let cells = Cells { db, rules };
     let host = Engine::new(&cells, before);
+    // Who looks on, or counts, wants to see the whole.
+    let is_alone = watch.is_none() && db.tally().is_none() && run.node(db).is_none();
+    let entry = (run.kind(db), run.name(db));
+    let memory = if is_alone { Memory::of(&cells, (entry, run.root(db)), linked, before) } else { None };
     let mut machine = Machine::over(&linked.0, &host, before, run.root(db));
     machine.set_tally(db.tally());
+    if let Some(memory) = &memory {
+        memory.lend(&mut machine);
+    }
     machine.set_counters(run.counters(db));
     machine.set_only(run.node(db));
     machine.set_watch(watch);
@@ -131,6 +140,10 @@ pub fn run_watched<'db>(
     let outcome = host.run(&mut machine, run.kind(db), run.name(db), run.node(db));
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
+    if let Some(memory) = memory.as_ref().filter(|_| outcome.is_ok()) {
+        memory.keep(&mut machine, host.said.take());
+    }
+    machine.keep_kinds();
     let (edit, log) = machine.finish();
     let drafts: Arc<[Draft]> = host.drafts.take().into();
     let resolved: Arc<[Resolved]> = host.resolved.take().into();
@@ -163,6 +176,8 @@ struct Engine<'a> {
     db: &'a dyn Db,
     rules: RuleSet,
     cells: &'a Cells<'a>,
+    /// What cells said: a run that takes this one's findings over rests on them as well.
+    said: RefCell<Vec<CellSaid>>,
     before: &'a Snapshot,
     drafts: RefCell<Vec<Draft>>,
     resolved: RefCell<Vec<Resolved>>,
@@ -232,6 +247,7 @@ impl<'a> Engine<'a> {
             db: cells.db,
             rules: cells.rules,
             cells,
+            said: RefCell::default(),
             before,
             drafts: RefCell::default(),
             resolved: RefCell::default(),
@@ -303,20 +319,38 @@ impl<'a> Engine<'a> {
         let Some(subject) = subject else {
             return machine.run(entry, block, &[Value::Graph(machine.root())]).map(|_| ());
         };
-        for node in self.nodes(machine, entry, subject, only)? {
+        let nodes = self.nodes(machine, entry, subject, only)?;
+        let turn = machine.subject_turn(entry, &[Value::Graph(machine.root())]);
+        for node in nodes {
             // A pass over a large graph must not make an edit of the rules wait.
             self.db.unwind_if_revision_cancelled();
-            let frame = [Value::Graph(machine.root()), Value::Node(node)];
-            let holds = self.applies(machine, entry, subject, &frame)?;
-            if let Some(watch) = machine.watch() {
-                watch.enter(machine, entry, subject.condition, &frame, holds);
+            match &turn {
+                Some(turn) => machine
+                    .again(turn, node, |machine| self.visit_one(machine, entry, (subject, block), node))?,
+                None => self.visit_one(machine, entry, (subject, block), node)?,
             }
-            if holds {
-                machine.run(entry, block, &frame)?;
-            }
-            if let Some(watch) = machine.watch() {
-                watch.leave(machine);
-            }
+        }
+        Ok(())
+    }
+
+    /// Runs a body for a node, if it is for that.
+    fn visit_one(
+        &self,
+        machine: &mut Machine<'_>,
+        entry: EntryId,
+        (subject, block): (&Over, &Block),
+        node: NodeId,
+    ) -> Result<(), Failure> {
+        let frame = [Value::Graph(machine.root()), Value::Node(node)];
+        let holds = self.applies(machine, entry, subject, &frame)?;
+        if let Some(watch) = machine.watch() {
+            watch.enter(machine, entry, subject.condition, &frame, holds);
+        }
+        if holds {
+            machine.run(entry, block, &frame)?;
+        }
+        if let Some(watch) = machine.watch() {
+            watch.leave(machine);
         }
         Ok(())
     }
@@ -413,11 +447,15 @@ impl<'a> Engine<'a> {
 
 impl Host for Engine<'_> {
     fn cell(&self, matrix: Sym, row: u16, column: u16) -> Option<u16> {
-        self.cells.cell(matrix, row, column)
+        let is = self.cells.cell(matrix, row, column);
+        self.said.borrow_mut().push(CellSaid::Cell { matrix, row, column, is });
+        is
     }
 
     fn stands_in(&self, matrix: Sym, line: Line, variant: u16) -> bool {
-        self.cells.stands_in(matrix, line, variant)
+        let is = self.cells.stands_in(matrix, line, variant);
+        self.said.borrow_mut().push(CellSaid::Line { matrix, line, variant, is });
+        is
     }
 
     fn symbols(
@@ -497,7 +535,7 @@ impl Host for Engine<'_> {
                 let StepEnd { refusal, otherwise, help } = kept.end;
                 let entry = machine.program().key(kept.entry).unwrap_or((Kind::Chain, chain));
                 if let (Refusal::Warn, Some(message)) = (refusal, otherwise) {
-                    let (places, frame) = (vec![Value::Node(node)], kept.frame.clone());
+                    let (places, frame) = (Arc::from([Value::Node(node)]), kept.frame.clone());
                     let (entry, level, answer) = (kept.entry, None, None);
                     let report = Report { entry, places, message, level, help, answer, frame };
                     self.report(machine.program(), report);
@@ -549,49 +587,5 @@ impl Host for Engine<'_> {
         let snapshot = layer.at(self.db).snapshot(self.db).clone();
         self.resolved.borrow_mut().push(Resolved { symbols: name, target, snapshot, drafts });
         Ok(())
-    }
-}
-
-type ByGroup = BTreeMap<u32, Vec<(Class, GroupVerdict)>>;
-
-impl Engine<'_> {
-    /// What every rule found, by group.
-    fn conflicts_by_group(&self, layer: Layer<'_>) -> Result<ByGroup, QueryFailure> {
-        if let Some(tally) = self.db.tally() {
-            super::testing::count_pairs(self.db, self.rules, layer, &tally)?;
-        }
-        let mut groups = ByGroup::new();
-        for (class, verdicts) in found(self.db, self.rules, layer)?.iter() {
-            for verdict in verdicts.iter() {
-                groups.entry(verdict.group).or_default().push((*class, verdict.clone()));
-            }
-        }
-        Ok(groups)
-    }
-
-    /// Runs one rule again on one group: something that it had read has changed.
-    fn again(
-        &self,
-        machine: &Machine<'_>,
-        layer: Layer<'_>,
-        class: Class,
-        group: u32,
-    ) -> Result<GroupVerdict, QueryFailure> {
-        let (db, rules) = (self.db, self.rules);
-        let linked = rule_program(db, rules, class);
-        let table = symbols(db, rules, layer)?;
-        let marks = mark_table(db, rules, layer, |_| true)?;
-        let nothing = || GroupVerdict { group, isolated: Vec::new(), reads: None };
-        let Some(rule) = rule(db, rules, class, &linked.0) else { return Ok(nothing()) };
-        let target = layer.target(db);
-        let mut fresh = Machine::new(&linked.0, self, machine.copy(), None, target);
-        fresh.set_tally(db.tally());
-        fresh.set_marks(Some(Rc::new(marks.clone())));
-        let mut search = Search { machine: &mut fresh, rule: &rule, symbols: &table, marks: &marks, target };
-        // What is known of reachability goes with a machine's log.
-        let known = self.reach.take();
-        let verdict = search.run_group(group);
-        self.reach.replace(known);
-        verdict.map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
     }
 }

@@ -90,13 +90,15 @@ impl Server {
         environment: BTreeMap<String, String>,
     ) -> std::io::Result<Server> {
         let files = Files::new(None, Encoding::Utf16);
+        let mut session = Session::new(files.sources());
+        session.expect_edits();
         Ok(Server {
             out,
             phase: Phase::New,
             client: Client::default(),
             environment,
             workers: Workers::start(to)?,
-            session: Session::new(files.sources()),
+            session,
             files,
             linted: Linted::default(),
             counts: Vec::new(),

@@ -27,7 +27,7 @@ impl Machine<'_> {
     /// The attributes of what `of` is.
     fn attrs_of(&mut self, code: &Code, of: ExprId, base: usize) -> Option<&Attrs> {
         if let Some(place) = self.at_hand(code, of, base) {
-            self.see(place.node());
+            self.see_own(place.node());
             return match place {
                 Place::Node(node) => self.node(node).map(|node| &node.attrs),
                 Place::Anchor(anchor) => self.desc(anchor).map(|desc| &desc.attrs),
@@ -35,10 +35,10 @@ impl Machine<'_> {
         }
         let subject = self.expr(code, of, base);
         match &subject {
-            Value::Graph(_) => self.see_everything(),
+            Value::Graph(_) => self.see_graph(),
             other => {
                 let node = other.as_node().or_else(|| other.as_anchor().map(Anchor::node));
-                node.into_iter().for_each(|node| self.see(node));
+                node.into_iter().for_each(|node| self.see_own(node));
             }
         }
         self.attrs(&subject)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::again::Turn;
 use super::code::Code;
 use super::edits::attr_value;
 use super::machine::STORED;
@@ -27,7 +28,7 @@ pub struct Isolated {
 pub struct Report {
     pub entry: EntryId,
     /// Nodes, anchors, graphs.
-    pub places: Vec<Value>,
+    pub places: Arc<[Value]>,
     pub message: TextId,
     /// That of the entry if none is given.
     pub level: Option<Level>,
@@ -45,6 +46,9 @@ pub(super) enum Flow {
     /// The body ends.
     Stop,
 }
+
+/// Of a loop: a question for each element, and where its rounds are.
+type Prepared<'a, 'b> = (Option<(Question, &'b Block)>, Option<Turn<'a>>);
 
 impl<'a> Machine<'a> {
     /// Runs a block of an item in a frame that starts with `frame`, and gives what it gives. `stop` ends the block.
@@ -248,7 +252,8 @@ impl<'a> Machine<'a> {
                 };
                 let (entry, frame) = (code.entry, self.frame(code, base));
                 let (message, level, help) = (*message, *level, *help);
-                self.reports.push(Report { entry, places: values, message, level, help, answer, frame });
+                let places = values.into();
+                self.reports.push(Report { entry, places, message, level, help, answer, frame });
             }
             Statement::Insert(insert) => self.insert_statement(code, insert, base)?,
             Statement::Clear { subject, except } => {
@@ -290,6 +295,7 @@ impl<'a> Machine<'a> {
                 self.set_attr(subject, *key, attr_value(&value, *ty))?;
             }
             Statement::SetNote { subject, note, value } => {
+                self.see_everything();
                 let subject = self.subject(code, *subject, base)?;
                 let value = self.value(code, *value, base)?;
                 self.set_note(*note, subject, value);
@@ -379,8 +385,9 @@ impl<'a> Machine<'a> {
     ) -> Result<Flow, Failure> {
         if !Self::is_lazy(code, list) {
             let values = self.value(code, list, base)?;
-            let sifted = self.sifted((code, list, block), values.len(), values.at(0));
-            return self.rounds(code, (local, base), sifted, values.elements(), body);
+            let (sifted, turn) =
+                self.prepared((code, list, block), values.len(), values.at(0), (local, base));
+            return self.rounds(code, (local, base), (sifted, turn), values.elements(), body);
         }
         let mut elements = self.loops.pop().unwrap_or_default();
         self.each(code, list, base, &mut |m, value| {
@@ -389,30 +396,35 @@ impl<'a> Machine<'a> {
         });
         let mut result = self.settle(Flow::Next);
         if result.is_ok() {
-            let sifted = self.sifted((code, list, block), Some(elements.len()), elements.first().cloned());
-            result = self.rounds(code, (local, base), sifted, elements.drain(..), body);
+            let (len, first) = (Some(elements.len()), elements.first().cloned());
+            let prepared = self.prepared((code, list, block), len, first, (local, base));
+            result = self.rounds(code, (local, base), prepared, elements.drain(..), body);
         }
         elements.clear();
         self.loops.push(elements);
         result
     }
 
-    /// What is asked of the elements of a loop before a round, if that is worth it.
-    fn sifted<'b>(
-        &self,
+    /// What is asked of the elements of a loop before a round, and where it stands among those that are taken over, if that is
+    /// worth it.
+    fn prepared<'b>(
+        &mut self,
         (code, list, block): (&Code, ExprId, Option<&'b Block>),
         len: Option<usize>,
         first: Option<Value>,
-    ) -> Option<(Question, &'b Block)> {
+        at: (Local, usize),
+    ) -> Prepared<'a, 'b> {
         let is_long = len >= Some(FEW) && matches!(first, Some(Value::Node(_)));
-        (is_long && self.can_sift(code)).then_some((Question::body(code.entry, list), block?))
+        let Some(block) = block.filter(|_| is_long) else { return (None, None) };
+        let sifted = self.can_sift(code).then(|| (Question::body(code.entry, list), block));
+        (sifted, self.loop_turn(code, list, at))
     }
 
     fn rounds(
         &mut self,
         code: &Code,
         (local, base): (Local, usize),
-        sifted: Option<(Question, &Block)>,
+        (sifted, turn): Prepared<'a, '_>,
         elements: impl Iterator<Item = Value>,
         body: &mut dyn FnMut(&mut Self) -> Result<Flow, Failure>,
     ) -> Result<Flow, Failure> {
@@ -431,7 +443,10 @@ impl<'a> Machine<'a> {
                 continue;
             }
             self.begin_round(code, local, base);
-            result = body(self);
+            result = match (&turn, &self.stack[base + local as usize]) {
+                (Some(turn), &Value::Node(node)) => self.round(turn, node, &mut *body),
+                _ => body(self),
+            };
             if !matches!(result, Ok(Flow::Next)) {
                 break;
             }

@@ -1,6 +1,7 @@
 //! Evaluation of expressions.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use super::arith::{arith, compare};
 use super::attrs::Place;
@@ -9,7 +10,7 @@ use super::machine::STORED;
 use super::memo::Key;
 use super::program::Data;
 use super::stream::End;
-use super::trace::EventKind;
+use super::trace::{EventKind, Mark, ReadLog};
 use super::value::total_order;
 use super::{EntryId, Machine, Subject, Value};
 use crate::graph::Sym;
@@ -244,7 +245,7 @@ impl<'a> Machine<'a> {
         if let Op::Fact { fact: Fact::NodeType, base: of, .. } = code.ops[id as usize]
             && let Some(Place::Node(node)) = self.at_hand(code, of, base)
         {
-            self.see(node);
+            self.see_own(node);
             return self.ty(node).is_some_and(|ty| set.has(ty));
         }
         let value = self.expr(code, id, base);
@@ -327,7 +328,7 @@ impl<'a> Machine<'a> {
                 value
             }
             None => {
-                let mark = self.reads.as_ref().map(|reads| (reads.nodes.len(), reads.everything));
+                let mark = key.and_then(|_| self.reads.as_mut().map(ReadLog::begin));
                 self.reach(callee);
                 let event = self.begin_call(code.entry, id, callee, frame);
                 let code = self.code(linked);
@@ -338,9 +339,7 @@ impl<'a> Machine<'a> {
                 if linked.memo {
                     self.worth[callee.0 as usize].found(before.saturating_sub(self.steps));
                 }
-                if let Some(key) = key {
-                    self.remember(key, &result, mark);
-                }
+                self.remember(key, &result, mark.as_ref());
                 result
             }
         };
@@ -356,31 +355,21 @@ impl<'a> Machine<'a> {
         }
         let (value, reads) = self.memo.get(key, self.epoch())?;
         if let Some(log) = &mut self.reads {
-            log.nodes.extend_from_slice(reads?);
+            log.see_again(reads?);
         }
         Some(value.clone())
     }
 
-    /// Memoizes a result; `mark` is where its reads begin in the log. A result that read more than can be named
-    /// is not remembered while reads are recorded.
-    pub(super) fn remember(&mut self, key: Key, value: &Value, mark: Option<(usize, bool)>) {
-        if self.pending.is_some() {
-            return;
+    /// Memoizes a result, which need not be worth it; `mark` is where its reads begin in the log.
+    pub(super) fn remember(&mut self, key: Option<Key>, value: &Value, mark: Option<&Mark>) {
+        let mut reads = None;
+        if let Some((log, mark)) = self.reads.as_mut().zip(mark) {
+            reads = key.map(|_| Arc::new(log.since(mark)));
+            log.end(mark);
         }
-        let reads = match (&self.reads, mark) {
-            (Some(log), Some((from, _))) if log.everything => {
-                debug_assert!(from <= log.nodes.len());
-                return;
-            }
-            (Some(log), Some((from, _))) => {
-                let mut reads = log.nodes[from.min(log.nodes.len())..].to_vec();
-                reads.sort_unstable();
-                reads.dedup();
-                Some(reads.into())
-            }
-            _ => None,
-        };
-        self.memo.put(key, self.epoch(), value.clone(), reads);
+        if let Some(key) = key.filter(|_| self.pending.is_none()) {
+            self.memo.put(key, self.epoch(), value.clone(), reads);
+        }
     }
 
     pub(super) fn begin_call(
@@ -430,9 +419,7 @@ impl<'a> Machine<'a> {
         let &Op::Range(from, to) = &code.ops[id as usize] else { return Value::None };
         let (from, to) = (self.expr(code, from, base), self.expr(code, to, base));
         match (from.as_int(), to.as_int()) {
-            (Some(from), Some(to)) => {
-                Value::List(std::sync::Arc::new(super::List::new(super::Items::Range(from, to))))
-            }
+            (Some(from), Some(to)) => Value::List(Arc::new(super::List::new(super::Items::Range(from, to)))),
             _ => Value::None,
         }
     }
@@ -521,12 +508,17 @@ impl<'a> Machine<'a> {
             }
             Each::SortBy => {
                 let mut keyed: Vec<(Value, Value)> = Vec::new();
+                let mut ranks = self.ranks(code, value);
                 let ended = self.each(code, list, base, &mut |m, element| {
                     m.stack[slot] = element.clone();
-                    let key = m.expr(code, value, base);
+                    let key = match &mut ranks {
+                        None => m.expr(code, value, base),
+                        Some(ranks) => m.rank(code, ranks, base),
+                    };
                     keyed.push((key, element));
                     m.spend(2 * STORED)
                 });
+                self.see_ranks(ranks);
                 if ended == End::Absent {
                     return Value::None;
                 }

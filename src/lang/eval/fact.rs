@@ -6,6 +6,7 @@ use super::attrs::Place;
 use super::code::Code;
 use super::machine::STORED;
 use super::stream::End;
+use super::trace::Told;
 use super::{GroupRef, Machine, Value};
 use crate::graph::{Anchor, DATA_TYPES, GraphId, GroupId, NodeId, Sym, Symbols};
 use crate::lang::facts::Fact;
@@ -112,7 +113,10 @@ impl<'a> Machine<'a> {
     }
 
     fn node_fact(&mut self, code: &Code, fact: Fact, id: NodeId, a: ExprId, base: usize) -> Value {
-        self.see(id);
+        match fact {
+            Fact::NodeHasControl => self.see(id),
+            _ => self.see_own(id),
+        }
         let Some(node) = self.node(id) else { return Value::None };
         match fact {
             Fact::NodeType => Value::Str(node.ty),
@@ -120,7 +124,10 @@ impl<'a> Machine<'a> {
             Fact::NodeOutputs => Value::Outputs { node: id, count: node.outputs.len() as u32 },
             Fact::NodeName => Value::Text(Arc::new(node.name.clone())),
             Fact::NodeGraph => Value::Graph(node.graph),
-            Fact::NodeId => Value::Int(self.edit.topo_id(id)),
+            Fact::NodeId => {
+                self.see_id(id);
+                Value::Int(self.edit.topo_id(id))
+            }
             Fact::NodeInput => {
                 let len = node.inputs.len();
                 port(&self.expr(code, a, base), len).map(|i| id.input(i)).into()
@@ -146,9 +153,10 @@ impl<'a> Machine<'a> {
             },
             Fact::NodeReaches => match self.expr(code, a, base) {
                 Value::Node(to) => {
-                    self.see_everything();
                     let host = self.host;
-                    Value::Bool(host.reaches(self, id, to))
+                    let holds = host.reaches(self, id, to);
+                    self.tell(Told::Reaches { from: id, to, holds });
+                    Value::Bool(holds)
                 }
                 _ => Value::None,
             },
@@ -227,7 +235,7 @@ impl<'a> Machine<'a> {
             }
             _ => {}
         }
-        self.see(anchor.node());
+        self.see_own(anchor.node());
         if fact == Fact::AnchorLabel {
             return self.label(anchor).map_or(Value::None, |label| Value::text(&label));
         }

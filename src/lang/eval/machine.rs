@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::again::Again;
 use super::alike::Alike;
 use super::cells::Grid;
 use super::edits::{EditRecord, Names};
@@ -15,7 +16,7 @@ use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
 use super::sieve::{Question, Sieve};
 use super::tally::Tally;
-use super::trace::{Event, ReadLog, Reads, Trace};
+use super::trace::{Event, ReadLog, Trace};
 use super::value::List;
 use super::watch::Watch;
 use super::{EntryId, Subject, Value};
@@ -50,6 +51,8 @@ pub struct Machine<'a> {
     pub(super) host: &'a dyn Host,
     pub(super) edit: Edit,
     pub(super) dense: Option<&'a Dense>,
+    /// The state as it was at first.
+    pub(super) origin: Option<&'a Snapshot>,
     /// Nodes about which `dense` is out of date.
     pub(super) edited: Edited,
     /// How many readers outputs have about which `dense` is out of date, where that has been asked.
@@ -97,6 +100,7 @@ pub struct Machine<'a> {
     /// A failure inside an expression; statements look at it.
     pub(super) pending: Option<Failure>,
     pub(super) reads: Option<ReadLog>,
+    pub(super) again: Option<Box<Again<'a>>>,
     pub(super) trace: Option<Box<Trace>>,
     pub(super) tally: Option<Arc<Tally>>,
     pub(super) watch: Option<&'a dyn Watch>,
@@ -123,6 +127,7 @@ impl<'a> Machine<'a> {
             host,
             edit,
             dense,
+            origin: None,
             edited: Edited::default(),
             counts: FxHashMap::default(),
             lists_clean: true,
@@ -152,6 +157,7 @@ impl<'a> Machine<'a> {
             names: None,
             pending: None,
             reads: None,
+            again: None,
             trace: None,
             tally: None,
             watch: None,
@@ -170,7 +176,8 @@ impl<'a> Machine<'a> {
         snapshot: &'a Snapshot,
         root: GraphId,
     ) -> Machine<'a> {
-        Machine::new(program, host, snapshot.edit(), Some(snapshot.dense()), root)
+        let flat = Some(snapshot.dense());
+        Machine { origin: Some(snapshot), ..Machine::new(program, host, snapshot.edit(), flat, root) }
     }
 
     pub fn program(&self) -> &'a Program {
@@ -249,17 +256,6 @@ impl<'a> Machine<'a> {
         self.only = only;
     }
 
-    /// Starts recording what is read.
-    pub fn record_reads(&mut self) {
-        self.reads = Some(ReadLog::default());
-    }
-
-    /// Stops recording and gives what was read.
-    pub fn take_reads(&mut self) -> Reads {
-        let log = self.reads.take().unwrap_or_default();
-        Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
-    }
-
     /// Starts a trace.
     pub fn record_trace(&mut self) {
         self.trace = Some(Box::default());
@@ -287,7 +283,8 @@ impl<'a> Machine<'a> {
         let program = self.program;
         let Some(linked) = program.linked(entry) else { return Ok(false) };
         let code = self.code(linked);
-        if let Some(holds) = self.settled_in_frame(code, expr, frame) {
+        let known = self.settled_in_frame(code, expr, frame);
+        if let Some(holds) = known.or_else(|| self.alike_in_frame(code, expr, frame)) {
             return Ok(holds);
         }
         let base = self.enter(frame, code.locals);
@@ -396,22 +393,6 @@ impl<'a> Machine<'a> {
         ((node.0 as usize) < dense.slots() && !self.edited.contains(node)).then_some(dense)
     }
 
-    /// Records that the node was looked at.
-    #[inline]
-    pub(super) fn see(&mut self, node: NodeId) {
-        if let Some(reads) = &mut self.reads {
-            reads.see(node);
-        }
-    }
-
-    /// Records that more was looked at than can be named.
-    #[inline]
-    pub(super) fn see_everything(&mut self) {
-        if let Some(reads) = &mut self.reads {
-            reads.everything = true;
-        }
-    }
-
     #[inline]
     pub(super) fn node(&self, node: NodeId) -> Option<&Arc<Node>> {
         match self.clean(node) {
@@ -447,24 +428,24 @@ impl<'a> Machine<'a> {
                 if !dense.inputs(input.node).contains(&number) {
                     return None;
                 }
-                dense.producer(number).map(|output| dense.output_at(output))
+                dense.producer(number)
             }
             None => self.edit.producer(input),
         }
     }
 
-    /// The readers of `output` as numbers in the flat view, if that is true of it.
+    /// The readers of `output` in the flat view, if that is true of it.
     #[inline]
-    pub(super) fn flat_readers(&self, output: Output) -> Option<(&'a Dense, &'a [u32])> {
+    pub(super) fn flat_readers(&self, output: Output) -> Option<&'a [Input]> {
         let dense = self.clean(output.node)?;
         let number = dense.output(output);
         let known = dense.outputs(output.node).contains(&number);
-        Some((dense, if known { dense.consumers(number) } else { &[] }))
+        Some(if known { dense.consumers(number) } else { &[] })
     }
 
     pub(super) fn sole_reader(&self, output: Output) -> Option<Input> {
         match self.flat_readers(output) {
-            Some((dense, &[reader])) => Some(dense.input_at(reader)),
+            Some(&[reader]) => Some(reader),
             Some(_) => None,
             None => self.edit.sole_consumer(output),
         }
@@ -480,15 +461,18 @@ impl<'a> Machine<'a> {
 
     /// The nodes of a graph, or all nodes with those of subgraphs, as one shared list.
     pub(super) fn node_list(&mut self, graph: GraphId, all: bool) -> Option<Arc<List>> {
-        self.see_everything();
+        self.see_list(graph, all);
         if let Some(list) = self.lists.get(&(graph, all)) {
             return Some(list.clone());
         }
         self.edit.get_graph(graph)?;
         let nodes: Arc<[NodeId]> = match self.dense {
-            Some(dense) if all && graph == GraphId::ROOT && self.lists_clean => dense.order().into(),
+            Some(dense) if all && graph == GraphId::ROOT && self.lists_clean => dense.shared_order(),
             _ if all => self.near().all_nodes(graph).into(),
-            _ => self.near().nodes(graph).collect(),
+            _ => match self.edit.whole_list(graph) {
+                Some(list) => list.clone(),
+                None => self.near().nodes(graph).collect(),
+            },
         };
         self.spend(nodes.len() as u64);
         let list = Arc::new(List::new(super::Items::Nodes(nodes)));
@@ -509,7 +493,7 @@ impl<'a> Machine<'a> {
                 lasting.changed(node);
             }
             if let Some(alike) = &mut self.alike {
-                alike.changed(node);
+                alike.kinds.changed(node);
             }
         }
     }
@@ -536,7 +520,7 @@ impl<'a> Machine<'a> {
     /// A graph has changed, or everything.
     pub(super) fn forget_kinds(&mut self) {
         if let Some(alike) = &mut self.alike {
-            alike.clear();
+            alike.kinds.clear();
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxBuildHasher;
 
 use super::Value;
-use crate::graph::NodeId;
+use super::trace::Seen;
 
 /// What a result belongs to: an entry, a walk mode, and up to two places.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -82,8 +82,8 @@ struct Slot {
     key: Key,
     epoch: u64,
     value: Value,
-    /// Nodes that were read, when reads are recorded.
-    reads: Option<Arc<[NodeId]>>,
+    /// What was read, when reads are recorded.
+    reads: Option<Arc<Seen>>,
 }
 
 #[derive(Default)]
@@ -102,7 +102,7 @@ impl Memo {
         (FxBuildHasher.hash_one(key) >> 20) as usize & (self.slots.len() - 1)
     }
 
-    pub fn get(&self, key: &Key, epoch: u64) -> Option<(&Value, Option<&Arc<[NodeId]>>)> {
+    pub fn get(&self, key: &Key, epoch: u64) -> Option<(&Value, Option<&Arc<Seen>>)> {
         if self.slots.is_empty() {
             return None;
         }
@@ -110,7 +110,7 @@ impl Memo {
         (slot.epoch == epoch && slot.key == *key).then_some((&slot.value, slot.reads.as_ref()))
     }
 
-    pub fn put(&mut self, key: Key, epoch: u64, value: Value, reads: Option<Arc<[NodeId]>>) {
+    pub fn put(&mut self, key: Key, epoch: u64, value: Value, reads: Option<Arc<Seen>>) {
         if self.slots.is_empty() {
             self.slots.resize_with(SMALLEST, || None);
         }

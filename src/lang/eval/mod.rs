@@ -11,6 +11,7 @@
 // looks at them.
 #![allow(clippy::mutable_key_type)]
 
+mod again;
 mod alike;
 mod arith;
 mod attempt;
@@ -48,6 +49,7 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
+pub use again::{Again, Rounds, Turn};
 pub use chains::{ChainEnd, Kept};
 pub use edits::{Beside, EditKind, EditRecord, Subject};
 pub use exec::{Isolated, Report};

@@ -94,7 +94,7 @@ impl<'a> Machine<'a> {
         node: NodeId,
         find: impl FnOnce(&mut Self) -> Option<bool>,
     ) -> Option<bool> {
-        self.see(node);
+        self.see_own(node);
         let ty = self.ty(node)?;
         match sieve.known(ty) {
             Some(known) => known,
@@ -162,7 +162,7 @@ impl<'a> Machine<'a> {
         }
         let question = Question::condition(code.entry, condition);
         if let Some(known) = self.sieves.get(&question).and_then(|sieve| sieve.known(self.ty(node)?)) {
-            self.see(node);
+            self.see_own(node);
             return known;
         }
         let mut sieve = self.take_sieve(question);

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{EntryId, Value};
-use crate::graph::NodeId;
+use super::{EntryId, Machine, Value};
+use crate::graph::{GraphId, NodeId};
 use crate::lang::hir::ExprId;
 
 /// The nodes whose edges, attributes or tensors were read. A result stays valid while none of them changes and
@@ -19,14 +19,158 @@ pub struct Reads {
 #[derive(Default)]
 pub(super) struct ReadLog {
     pub nodes: Vec<NodeId>,
+    /// Nodes whose edges were not read.
+    pub own: Vec<NodeId>,
+    pub told: Vec<Told>,
     pub everything: bool,
+    /// A round of a loop is recorded: edges count apart, what no node stands for is told, and graphs are vouched for
+    /// ([`super::again`]).
+    pub of_round: bool,
+}
+
+/// What was read that no node stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The topological id of a node.
+    Id(NodeId),
+    /// Which of two nodes has the lower topological id.
+    Order(NodeId, NodeId),
+    /// The nodes of a graph; `all`: and those of subgraphs.
+    List { graph: GraphId, all: bool },
+    /// Whether there is a path.
+    Reaches { from: NodeId, to: NodeId, holds: bool },
+}
+
+/// Where the reads of a result begin in a log.
+pub(super) struct Mark {
+    nodes: usize,
+    own: usize,
+    told: usize,
+    everything: bool,
+}
+
+/// The reads of a result.
+pub(super) struct Seen {
+    nodes: Box<[NodeId]>,
+    own: Box<[NodeId]>,
+    told: Box<[Told]>,
+    everything: bool,
 }
 
 impl ReadLog {
+    pub fn of_round() -> ReadLog {
+        ReadLog { of_round: true, ..ReadLog::default() }
+    }
+
+    #[inline]
     pub fn see(&mut self, node: NodeId) {
         if self.nodes.last() != Some(&node) {
             self.nodes.push(node);
         }
+    }
+
+    /// Records a node whose edges were not read.
+    #[inline]
+    pub fn see_own(&mut self, node: NodeId) {
+        let nodes = if self.of_round { &mut self.own } else { &mut self.nodes };
+        if nodes.last() != Some(&node) {
+            nodes.push(node);
+        }
+    }
+
+    /// Records what no node stands for.
+    pub fn tell(&mut self, told: Told) {
+        match self.of_round {
+            true => self.told.push(told),
+            false => self.everything = true,
+        }
+    }
+
+    /// The reads of a result begin here.
+    pub fn begin(&mut self) -> Mark {
+        let everything = std::mem::take(&mut self.everything);
+        Mark { nodes: self.nodes.len(), own: self.own.len(), told: self.told.len(), everything }
+    }
+
+    /// The reads of a result end here.
+    pub fn end(&mut self, mark: &Mark) {
+        self.everything |= mark.everything;
+    }
+
+    /// What was read since the mark; before [`ReadLog::end`].
+    pub fn since(&self, mark: &Mark) -> Seen {
+        let [nodes, own] = [(&self.nodes, mark.nodes), (&self.own, mark.own)].map(|(nodes, from)| {
+            let mut nodes = nodes.get(from..).unwrap_or_default().to_vec();
+            nodes.sort_unstable();
+            nodes.dedup();
+            nodes.into()
+        });
+        let told = self.told.get(mark.told..).unwrap_or_default().into();
+        Seen { nodes, own, told, everything: self.everything }
+    }
+
+    /// A result is used again.
+    pub fn see_again(&mut self, seen: &Seen) {
+        self.nodes.extend_from_slice(&seen.nodes);
+        self.own.extend_from_slice(&seen.own);
+        self.told.extend_from_slice(&seen.told);
+        self.everything |= seen.everything;
+    }
+}
+
+impl Machine<'_> {
+    /// Starts recording what is read.
+    pub fn record_reads(&mut self) {
+        self.reads = Some(ReadLog::default());
+    }
+
+    /// Stops recording and gives what was read.
+    pub fn take_reads(&mut self) -> Reads {
+        let log = self.reads.take().unwrap_or_default();
+        Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
+    }
+
+    /// Records that the node was looked at.
+    #[inline]
+    pub(super) fn see(&mut self, node: NodeId) {
+        if let Some(reads) = &mut self.reads {
+            reads.see(node);
+        }
+    }
+
+    /// Records that the node was looked at, but not its edges.
+    #[inline]
+    pub(super) fn see_own(&mut self, node: NodeId) {
+        if let Some(reads) = &mut self.reads {
+            reads.see_own(node);
+        }
+    }
+
+    /// Records that more was looked at than can be named.
+    #[inline]
+    pub(super) fn see_everything(&mut self) {
+        if let Some(reads) = &mut self.reads {
+            reads.everything = true;
+        }
+    }
+
+    /// Records that something was looked at which is said of a graph.
+    pub(super) fn see_graph(&mut self) {
+        if let Some(reads) = &mut self.reads {
+            reads.everything |= !reads.of_round;
+        }
+    }
+
+    /// Records what no node stands for.
+    pub(super) fn tell(&mut self, told: Told) {
+        if let Some(reads) = &mut self.reads {
+            reads.tell(told);
+        }
+    }
+
+    /// Records that the nodes of a graph were looked at; `all`: and those of subgraphs.
+    pub(super) fn see_list(&mut self, graph: GraphId, all: bool) {
+        self.tell(Told::List { graph, all });
     }
 }
 

@@ -72,7 +72,7 @@ impl<'a> Machine<'a> {
         let result = match key.and_then(|key| self.recall(&key)) {
             Some(value) => value,
             None => {
-                let mark = self.reads.as_ref().map(|reads| (reads.nodes.len(), reads.everything));
+                let mark = key.and_then(|_| self.reads.as_mut().map(ReadLog::begin));
                 let code = self.code(linked);
                 let frame = self.enter(std::slice::from_ref(&from), code.locals);
                 self.reach(walk);
@@ -86,9 +86,7 @@ impl<'a> Machine<'a> {
                 self.places.truncate(start);
                 self.end_call(event, &result);
                 self.leave(frame);
-                if let Some(key) = key.filter(|_| keep) {
-                    self.remember(key, &result, mark);
-                }
+                self.remember(key.filter(|_| keep), &result, mark.as_ref());
                 result
             }
         };
@@ -195,9 +193,7 @@ impl<'a> Machine<'a> {
         if let Some(key) = key.filter(|_| !cycle) {
             // The start is remembered by the caller.
             for at in start + 1..self.places.len() {
-                if let Some(key) = key.with(&self.places[at]) {
-                    self.remember(key, &place, None);
-                }
+                self.remember(key.with(&self.places[at]), &place, None);
             }
         }
         match mode {

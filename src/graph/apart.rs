@@ -1,0 +1,114 @@
+//! How far two snapshots are apart, node by node.
+//!
+//! Promise: a node is the same in both if nothing can tell the two apart that looks at the node, its ports and its edges, at the
+//! graph that it lies in and at what is around that; but for its edges it is the same if nothing can that looks at the others of
+//! these. What is no node's own has questions of its own: orders of topological ids, and lists of nodes. The snapshots need not
+//! have come from one another.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
+
+use super::{GraphId, NodeId, Snapshot, State};
+
+/// Where two snapshots are not the same.
+pub struct Apart {
+    snapshots: [Snapshot; 2],
+    /// Nodes that are not the same, or in one of the two alone.
+    nodes: FixedBitSet,
+    /// Those of them that are not the same but for their edges either.
+    own: FixedBitSet,
+    /// Topological ids by node number.
+    ids: [Vec<i64>; 2],
+    /// Whether a list is the same, as far as that was asked.
+    lists: RefCell<FxHashMap<(GraphId, bool), bool>>,
+}
+
+impl Apart {
+    /// Compares two snapshots: O(nodes + edges). `None`: they have other graphs, or something else is said of one of these.
+    pub fn between(one: &Snapshot, other: &Snapshot) -> Option<Apart> {
+        let (a, b): (&State, &State) = (one, other);
+        let same_graphs = a.graphs.all_same(&b.graphs, |one, other| one == other)
+            && a.registry == b.registry
+            && (Arc::ptr_eq(&a.model, &b.model) || a.model == b.model);
+        if !same_graphs {
+            return None;
+        }
+        let (dense, their) = (one.dense(), other.dense());
+        let slots = dense.slots().max(their.slots());
+        let (mut own, mut edges) = (FixedBitSet::with_capacity(slots), FixedBitSet::with_capacity(slots));
+        let mut inside: Vec<GraphId> = Vec::new();
+        for node in (0..slots as u32).map(NodeId) {
+            match (dense.node(node), their.node(node)) {
+                (Some(one), Some(other)) if Arc::ptr_eq(one, other) || one == other => {
+                    edges.set(node.0 as usize, !dense.has_same_edges(their, node));
+                }
+                (None, None) => {}
+                _ => {
+                    own.insert(node.0 as usize);
+                    inside.extend(dense.instances(node).iter().chain(their.instances(node)));
+                }
+            }
+        }
+        // What lies inside of a node is told apart by that.
+        while let Some(graph) = inside.pop() {
+            for (state, dense) in [(a, dense), (b, their)] {
+                for node in state.list(graph) {
+                    own.insert(node.0 as usize);
+                    inside.extend(dense.instances(node));
+                }
+            }
+        }
+        let mut nodes = edges;
+        nodes.union_with(&own);
+        let ids = [a.topo_ids(), b.topo_ids()];
+        let snapshots = [one.clone(), other.clone()];
+        Some(Apart { snapshots, nodes, own, ids, lists: RefCell::default() })
+    }
+
+    /// How many nodes are not the same.
+    pub fn count(&self) -> usize {
+        self.nodes.count_ones(..)
+    }
+
+    /// Whether a node is the same in both, or in neither.
+    #[inline]
+    pub fn is_same(&self, node: NodeId) -> bool {
+        !self.nodes.contains(node.0 as usize)
+    }
+
+    /// Whether it is but for its edges.
+    #[inline]
+    pub fn is_same_in_itself(&self, node: NodeId) -> bool {
+        !self.own.contains(node.0 as usize)
+    }
+
+    fn ids_of(&self, node: NodeId) -> [Option<i64>; 2] {
+        [0, 1].map(|of| self.ids[of].get(node.0 as usize).copied())
+    }
+
+    /// Whether a node has the same topological id in both.
+    pub fn has_same_id(&self, node: NodeId) -> bool {
+        let [one, other] = self.ids_of(node);
+        one == other
+    }
+
+    /// Whether two nodes stand to each other in both as their topological ids say in the one.
+    pub fn are_in_same_order(&self, node: NodeId, to: NodeId) -> bool {
+        let order = |of: usize| -> Ordering { self.ids_of(node)[of].cmp(&self.ids_of(to)[of]) };
+        order(0) == order(1)
+    }
+
+    /// Whether a graph has the same nodes in the same order in both; `all`: with those of subgraphs.
+    pub fn is_same_list(&self, graph: GraphId, all: bool) -> bool {
+        let [one, other] = &self.snapshots;
+        let same = || match all {
+            true => one.all_nodes(graph) == other.all_nodes(graph),
+            false => one.list(graph).eq(other.list(graph)),
+        };
+        *self.lists.borrow_mut().entry((graph, all)).or_insert_with(same)
+    }
+}
