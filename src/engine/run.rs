@@ -148,7 +148,8 @@ pub fn run_watched<'db>(
     let drafts: Arc<[Draft]> = host.drafts.take().into();
     let resolved: Arc<[Resolved]> = host.resolved.take().into();
     let failed = host.failed.take();
-    if let Some(judge) = host.judge.into_inner() {
+    // What somebody looks on is not remembered.
+    if let Some(judge) = host.judge.into_inner().filter(|_| watch.is_none()) {
         asked::rest_on(db, rules, (before, run.root(db)), judge.into_log());
     }
     let (after, edits, failure) = match outcome {
