@@ -135,6 +135,10 @@ fn flat_rows_say_what_the_maps_say() {
     let snapshot = edit.finish(&snapshot);
     let dense = snapshot.dense();
     assert_eq!(dense.order(), snapshot.all_nodes(GraphId::ROOT));
+    for id in (0..dense.slots() as u32).map(NodeId).filter(|id| !snapshot.contains(*id)) {
+        assert!(dense.inputs(id).is_empty() && dense.outputs(id).is_empty());
+        assert_eq!((dense.graph_of(id), dense.ty(id), dense.node(id).is_none()), (None, None, true));
+    }
     for (id, node) in snapshot.nodes_by_id() {
         assert_eq!(dense.control_out(id), snapshot.control_out(id).collect::<Vec<_>>());
         assert_eq!(dense.control_in(id), snapshot.control_in(id).collect::<Vec<_>>());
@@ -143,10 +147,15 @@ fn flat_rows_say_what_the_maps_say() {
         assert_eq!(dense.inputs(id).len(), node.inputs.len());
         for index in 0..node.outputs.len() as u32 {
             let consumers = dense.consumers(dense.output(id.output(index)));
-            let consumers: Vec<_> = consumers.iter().map(|&input| dense.input_at(input)).collect();
             assert_eq!(consumers, snapshot.consumers(id.output(index)).collect::<Vec<_>>());
         }
         let producers = (0..node.inputs.len() as u32).filter_map(|index| snapshot.producer(id.input(index)));
+        assert_eq!(dense.ty(id), Some(node.ty));
+        assert!(dense.node(id).is_some_and(|own| std::sync::Arc::ptr_eq(own, node)));
+        for index in 0..node.inputs.len() as u32 {
+            let input = id.input(index);
+            assert_eq!(dense.producer(dense.input(input)), snapshot.producer(input));
+        }
         let before: Vec<NodeId> = producers.map(|from| from.node).chain(snapshot.control_in(id)).collect();
         assert_eq!(dense.predecessors(id).collect::<Vec<_>>(), before);
     }

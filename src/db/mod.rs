@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 pub use rules::{
-    Complaint, EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, complaints, diagnostics, entry,
-    find, first_param, item, live, lowered, names, parsed, program, scope, scoped, settings, sights,
-    sights_of, spans, texts,
+    Complaint, EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, cell, complaints, diagnostics,
+    entry, find, first_param, item, live, lowered, names, parsed, program, scope, scoped, settings, sights,
+    sights_of, spans, stands_in, texts,
 };
 
-pub use runs::{PastRun, PastRuns};
+pub use runs::{CellSaid, PastRun, PastRuns};
 
 use crate::graph::Snapshot;
 use crate::lang::eval::Tally;

@@ -17,7 +17,7 @@ use crate::lang::check::codes::{NOTHING_TO_CHANGE, UNKNOWN_NAME, UNKNOWN_OPERATO
 use crate::lang::check::{self, ItemKey, RuleItem, Scoped, title};
 use crate::lang::diagnostic::{Diagnostic, Place, did_you_mean};
 use crate::lang::eval::Program;
-use crate::lang::hir::{Entry, Lowered, OptionValue, Text, Ty};
+use crate::lang::hir::{Entry, Line, Lowered, OPEN_CELL, OptionValue, Text, Ty};
 use crate::lang::syntax::ast::{self, Kind, OptionType, Span};
 use crate::lang::syntax::scan::{TokenKind, tokens};
 use crate::lang::syntax::{ParsedFile, parse_file_with, parse_item};
@@ -236,6 +236,46 @@ fn compiled<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Compi
     Compiled { entry: entry.map(Arc::new), uses }
 }
 
+/// A matrix without its cells: what a program holds of it, which asks for cells one by one.
+#[salsa::tracked(returns(ref))]
+fn outline<'db>(db: &'db dyn Db, rules: RuleSet, matrix: EntryName<'db>) -> Compiled {
+    let mut whole = compiled(db, rules, matrix).clone();
+    if let Some(Entry::Matrix { cells, .. }) = whole.entry.as_mut().map(Arc::make_mut) {
+        cells.iter_mut().flatten().for_each(|cell| *cell = OPEN_CELL);
+    }
+    whole
+}
+
+/// A cell of a matrix, a variant of its result. A query, so that other cells do not matter.
+#[salsa::tracked(returns(copy))]
+pub fn cell<'db>(
+    db: &'db dyn Db,
+    rules: RuleSet,
+    matrix: EntryName<'db>,
+    row: u16,
+    column: u16,
+) -> Option<u16> {
+    match entry(db, rules, matrix).as_deref() {
+        Some(Entry::Matrix { cells, .. }) => cells.get(row as usize)?.get(column as usize).copied(),
+        _ => None,
+    }
+}
+
+/// Whether a variant stands in a line of a matrix. A query, so that it does not matter where.
+#[salsa::tracked(returns(copy))]
+pub fn stands_in<'db>(
+    db: &'db dyn Db,
+    rules: RuleSet,
+    matrix: EntryName<'db>,
+    line: Line,
+    variant: u16,
+) -> bool {
+    match entry(db, rules, matrix).as_deref() {
+        Some(Entry::Matrix { cells, .. }) => line.of(cells).any(|cell| cell == variant),
+        _ => false,
+    }
+}
+
 /// Reason texts of an entry.
 #[salsa::tracked(returns(clone))]
 pub fn texts<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Option<Arc<Vec<Text>>> {
@@ -348,7 +388,7 @@ impl PartialEq for Linked {
     }
 }
 
-/// The entries with everything that they mention, directly or not, linked.
+/// The entries with everything that they mention, directly or not, linked. Cells of matrices stay open: machines ask for them.
 #[salsa::tracked(returns(ref))]
 pub fn program<'db>(db: &'db dyn Db, rules: RuleSet, roots: Roots<'db>) -> Linked {
     let mut found: BTreeMap<(Kind, &'static str), Arc<Entry>> = BTreeMap::new();
@@ -362,7 +402,9 @@ pub fn program<'db>(db: &'db dyn Db, rules: RuleSet, roots: Roots<'db>) -> Linke
             marks.insert(name.as_str());
             continue;
         }
-        let Compiled { entry, uses } = compiled(db, rules, EntryName::new(db, kind, name));
+        let of = EntryName::new(db, kind, name);
+        let Compiled { entry, uses } =
+            if kind == Kind::Matrix { outline(db, rules, of) } else { compiled(db, rules, of) };
         let Some(entry) = entry else { continue };
         found.insert((kind, name.as_str()), entry.clone());
         open.extend(uses.iter().copied());

@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use crate::db::{Db, Linked, PastRun, PastRuns};
+use super::cells::Cells;
+use crate::db::{CellSaid, Linked, PastRun, PastRuns};
 use crate::graph::{Apart, GraphId, Snapshot, Sym};
 use crate::lang::eval::{Again, Machine};
 use crate::lang::syntax::ast::Kind;
@@ -27,15 +28,18 @@ pub(super) struct Memory<'r> {
 impl<'r> Memory<'r> {
     /// `None`: nobody expects another run, or it must not be told from what an earlier one found.
     pub fn of(
-        db: &dyn Db,
+        cells: &Cells<'_>,
         (entry, root): ((Kind, Sym), GraphId),
         linked: &'r Linked,
         snapshot: &'r Snapshot,
     ) -> Option<Memory<'r>> {
-        let runs = db.past_runs().filter(|_| entry.0 == Kind::Lint)?;
+        let runs = cells.db.past_runs().filter(|_| entry.0 == Kind::Lint)?;
         let earlier = runs.nearest((entry, root), &linked.0, snapshot).and_then(|run| {
             let apart = Apart::between(&run.snapshot, snapshot)?;
-            (apart.count() <= snapshot.node_count() / APART).then_some((run, apart))
+            let is_near = apart.count() <= snapshot.node_count() / APART;
+            // They are asked here as well: what is taken over rests on them.
+            let stands = is_near && run.said.iter().all(|said| said.stands(cells.db, cells.rules));
+            stands.then_some((run, apart))
         });
         Some(Memory { runs, entry, root, snapshot, linked, earlier })
     }
@@ -45,11 +49,14 @@ impl<'r> Memory<'r> {
         machine.set_again(Again::new(self.earlier.as_ref().map(|(run, apart)| (&run.rounds, apart))));
     }
 
-    /// Keeps what a machine has recorded.
-    pub fn keep(&self, machine: &mut Machine<'_>) {
+    /// Keeps what a machine has recorded, and what cells said to it.
+    pub fn keep(&self, machine: &mut Machine<'_>, mut said: Vec<CellSaid>) {
         let Some(rounds) = machine.take_rounds() else { return };
+        if let Some((earlier, _)) = &self.earlier {
+            said.extend(earlier.said.iter().filter(|one| !said.contains(one)).copied().collect::<Vec<_>>());
+        }
         let Memory { entry, root, .. } = *self;
         let (snapshot, program) = (self.snapshot.clone(), self.linked.0.clone());
-        self.runs.keep(PastRun { entry, root, snapshot, program, rounds });
+        self.runs.keep(PastRun { entry, root, snapshot, program, rounds, said });
     }
 }

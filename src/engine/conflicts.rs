@@ -6,12 +6,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::cells::Cells;
 use super::marks::{self, MarkRequest, MarkTable};
 use super::queries::{QueryFailure, pair_table, rule, rule_program};
 use super::search::Search;
 use crate::db::{Db, Roots, RuleSet, names, program};
 use crate::graph::{GraphId, Snapshot, Symbols};
-use crate::lang::eval::{Machine, NoHost};
+use crate::lang::eval::Machine;
 use crate::lang::hir::Entry;
 use crate::lang::syntax::ast::Kind;
 
@@ -37,7 +38,8 @@ pub fn conflicts(
             }
             let earlier = MarkTable::new(snapshot.clone(), lists.iter().flatten().cloned().collect());
             let request = MarkRequest { snapshot, symbols: table, target, mark, earlier };
-            let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+            let host = Cells { db, rules };
+            let mut machine = Machine::over(&linked.0, &host, snapshot, target);
             machine.set_tally(db.tally());
             let list = marks::mark(&mut machine, request, id)
                 .map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))?;
@@ -48,7 +50,8 @@ pub fn conflicts(
     for pairs in &pair_table(db, rules).rules {
         let linked = rule_program(db, rules, pairs.class);
         let Some(rule) = rule(db, rules, pairs.class, &linked.0) else { continue };
-        let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+        let host = Cells { db, rules };
+        let mut machine = Machine::over(&linked.0, &host, snapshot, target);
         machine.set_tally(db.tally());
         machine.set_marks(Some(Rc::new(marks.clone())));
         let mut search = Search { machine: &mut machine, rule: &rule, symbols: table, marks: &marks, target };

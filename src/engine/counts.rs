@@ -4,21 +4,20 @@
 //! one again. An entry whose condition fails on the graph has no count. What is counted is not rendered ([`super::remarks`]: but
 //! where two steps may have said the same).
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::cells::{Cells, Indexed};
 use super::outcome::RuleRef;
 use super::queries::{At, Layer, mark_list};
-use super::reach::ReachIndex;
 use super::remarks::{Steps, said_again};
 use super::render::Renderer;
 use super::run::{PassRun, run_pass};
 use super::session::{Request, RunError, Session};
 use crate::db::{self, Db, Roots, RuleSet, first_param, live, names, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym};
-use crate::lang::eval::{Host, Machine, Value};
+use crate::lang::eval::{Machine, Value};
 use crate::lang::hir::{Entry, Ty};
 use crate::lang::syntax::ast::{Kind, Side};
 
@@ -43,7 +42,7 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
     let snapshot = at.snapshot(db);
     let linked = program(db, rules, Roots::of(db, [(kind, name)]));
     let id = linked.0.entry(kind, name)?;
-    let host = Indexed { reach: RefCell::default() };
+    let host = Indexed::new(Cells { db, rules });
     let mut machine = Machine::over(&linked.0, &host, snapshot, GraphId::ROOT);
     machine.share_alike();
     let subject = match &*entry {
@@ -78,29 +77,21 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
         count += usize::from(machine.test(id, condition, &frame).ok()?);
         frame.pop();
     }
+    machine.keep_kinds();
     Some(Matched { kind, name, count, of, nodes: ty == Ty::Node })
-}
-
-/// Answers reachability from an index: a condition is asked of every node.
-struct Indexed {
-    reach: RefCell<ReachIndex>,
-}
-
-impl Host for Indexed {
-    fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
-        self.reach.borrow_mut().ask(machine, from, to)
-    }
 }
 
 fn inputs(snapshot: &Snapshot) -> impl Iterator<Item = Anchor> + '_ {
     let dense = snapshot.dense();
-    let of_node = |&node: &NodeId| dense.inputs(node).map(|number| Anchor::In(dense.input_at(number)));
+    let of_node =
+        |&node: &NodeId| (0..dense.inputs(node).len() as u32).map(move |i| Anchor::In(node.input(i)));
     dense.order().iter().flat_map(of_node)
 }
 
 fn outputs(snapshot: &Snapshot) -> impl Iterator<Item = Anchor> + '_ {
     let dense = snapshot.dense();
-    let of_node = |&node: &NodeId| dense.outputs(node).map(|number| Anchor::Out(dense.output_at(number)));
+    let of_node =
+        |&node: &NodeId| (0..dense.outputs(node).len() as u32).map(move |i| Anchor::Out(node.output(i)));
     dense.order().iter().flat_map(of_node)
 }
 

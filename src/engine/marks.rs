@@ -98,11 +98,6 @@ impl MarkTable {
         self.by_mark.get(&mark).map(|&at| &self.lists[at])
     }
 
-    /// The places of all marks of one side.
-    pub fn of_side(&self, side: Side) -> impl Iterator<Item = &Place> {
-        self.lists.iter().filter(move |list| list.side == side).flat_map(|list| &list.places)
-    }
-
     fn carries(&self, list: &MarkList, anchor: Anchor) -> bool {
         let bits = match &list.members {
             Members::Few(anchors) => return anchors.contains(&anchor),
@@ -244,9 +239,10 @@ fn matching(
         let mut holds = false;
         for number in numbers.clone() {
             if number == numbers.start || !per_node {
+                let index = number - numbers.start;
                 let anchor = match side {
-                    Side::Input => Anchor::In(dense.input_at(number)),
-                    Side::Output => Anchor::Out(dense.output_at(number)),
+                    Side::Input => Anchor::In(node.input(index)),
+                    Side::Output => Anchor::Out(node.output(index)),
                 };
                 let frame = frame(dense, anchor, node, request.target, Value::None);
                 holds = machine.test(entry, condition, &frame)?;

@@ -6,10 +6,11 @@
 
 use std::sync::Arc;
 
+use super::cells::Cells;
 use super::queries::At;
 use crate::db::{Db, EntryName, Roots, RuleSet, program};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym};
-use crate::lang::eval::{EntryId, Failure, Machine, NoHost, Value};
+use crate::lang::eval::{EntryId, Failure, Machine, Value};
 use crate::lang::hir::{Entry, ExprId, Subject};
 use crate::lang::syntax::ast::Kind;
 
@@ -39,7 +40,8 @@ pub fn amount<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, measure: EntryN
     let Some(entry) = linked.0.entry(measure.kind(db), measure.name(db)) else { return Amount::default() };
     let Some(hir) = linked.0.hir(entry).cloned() else { return Amount::default() };
     let Entry::Measure { subject, value, .. } = &*hir else { return Amount::default() };
-    let mut machine = Machine::over(&linked.0, &NoHost, at.snapshot(db), GraphId::ROOT);
+    let host = Cells { db, rules };
+    let mut machine = Machine::over(&linked.0, &host, at.snapshot(db), GraphId::ROOT);
     machine.set_tally(db.tally());
     machine.share_alike();
     let mut amount = Amount::default();
@@ -65,7 +67,8 @@ pub(super) struct Scale<'a> {
 
 impl<'a> Scale<'a> {
     /// `names`: of measures, the one that counts first.
-    pub fn new(db: &'a dyn Db, rules: RuleSet, snapshot: &'a Snapshot, names: &[Sym]) -> Scale<'a> {
+    pub fn new(host: &'a Cells<'a>, snapshot: &'a Snapshot, names: &[Sym]) -> Scale<'a> {
+        let Cells { db, rules } = *host;
         let keys = || names.iter().map(|&name| (Kind::Measure, name));
         let linked = program(db, rules, Roots::of(db, keys()));
         let measures = keys().filter_map(|(kind, name)| {
@@ -77,7 +80,7 @@ impl<'a> Scale<'a> {
             _ => false,
         });
         let measures = measures.collect();
-        Scale { machine: Machine::over(&linked.0, &NoHost, snapshot, GraphId::ROOT), measures }
+        Scale { machine: Machine::over(&linked.0, host, snapshot, GraphId::ROOT), measures }
     }
 
     /// What the first measure says that counts the node. `Some(None)`: nobody knows how much.

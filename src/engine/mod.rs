@@ -8,6 +8,8 @@ pub mod explain;
 pub mod outcome;
 
 mod again;
+mod asked;
+mod cells;
 mod conflicts;
 mod counts;
 mod dirty;

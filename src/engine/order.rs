@@ -59,9 +59,12 @@ fn matching(
         let Some(ty) = dense.ty(node) else { continue };
         let holds = match known.get(&ty).filter(|_| by_type == Some(true)) {
             Some(&holds) => holds,
-            None => machine.test(entry, condition, &[Value::Graph(root), Value::Node(node)])?,
+            None => {
+                let holds = machine.test(entry, condition, &[Value::Graph(root), Value::Node(node)])?;
+                known.insert(ty, holds);
+                holds
+            }
         };
-        known.insert(ty, holds);
         if holds {
             set.insert(node.0 as usize);
         }

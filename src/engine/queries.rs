@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
+use super::cells::Cells;
 use super::marks::{self, MarkList, MarkRequest, MarkTable};
 use super::pairs::{Class, PairTable};
 use super::search::{Action, Form, GroupVerdict, Rule, Search};
 use super::sides::{self, Asked, Functions, Leaf, PAIR_FRAME, ROLE_FRAME};
 use crate::db::{Db, EntryName, Linked, Roots, RuleSet, entry, live, names, program};
 use crate::graph::{GraphId, Snapshot, Sym, Symbols};
-use crate::lang::eval::{EntryId, Failure, Machine, NoHost, Program};
+use crate::lang::eval::{EntryId, Failure, Machine, Program};
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Body, CheckerAction, CheckerForm, Entry, Expr, ExprId, Local};
 use crate::lang::syntax::ast::{Kind, Side};
@@ -80,10 +81,13 @@ pub fn symbols<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>) -> Answe
     let name = layer.symbols(db);
     let linked = program(db, rules, Roots::of(db, [(Kind::Symbols, name)]));
     let snapshot = layer.at(db).snapshot(db);
-    let mut machine = Machine::over(&linked.0, &NoHost, snapshot, layer.target(db));
+    let host = Cells { db, rules };
+    let mut machine = Machine::over(&linked.0, &host, snapshot, layer.target(db));
     machine.set_tally(db.tally());
     machine.share_alike();
-    answer(machine.build_symbols(name, layer.target(db)), linked)
+    let built = machine.build_symbols(name, layer.target(db));
+    machine.keep_kinds();
+    answer(built, linked)
 }
 
 /// The anchors that carry one mark.
@@ -114,9 +118,12 @@ pub fn mark_list<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>, mark: 
         mark,
         earlier: MarkTable::new(snapshot.clone(), earlier),
     };
-    let mut machine = Machine::over(&linked.0, &NoHost, snapshot, layer.target(db));
+    let host = Cells { db, rules };
+    let mut machine = Machine::over(&linked.0, &host, snapshot, layer.target(db));
     machine.set_tally(db.tally());
+    machine.share_alike();
     let marked = marks::mark(&mut machine, request, id);
+    machine.keep_kinds();
     if let Ok(list) = &marked
         && let Some(tally) = db.tally().filter(|_| !list.places.is_empty())
     {
@@ -294,7 +301,8 @@ pub fn verdicts<'db>(
     let marks = mark_table(db, rules, layer, |mark| lists_marks || paired(mark) || linked.1.contains(&mark))?;
     let snapshot = layer.at(db).snapshot(db);
     let target = layer.target(db);
-    let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+    let host = Cells { db, rules };
+    let mut machine = Machine::over(&linked.0, &host, snapshot, target);
     machine.set_tally(db.tally());
     machine.set_marks(Some(std::rc::Rc::new(marks.clone())));
     let mut search = Search { machine: &mut machine, rule: &rule, symbols: &table, marks: &marks, target };

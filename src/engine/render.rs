@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::cells::Cells;
 use super::counts::StepCounts;
 use super::outcome::{
     AnchorRef, EditEntry, EditEntryKind, Finding, PassFailure, PlaceRef, RuleRef, StepOutcome,
@@ -18,7 +19,7 @@ use super::search::Verdict;
 use crate::db::{self, Db, EntryName, Linked, RuleSet};
 use crate::graph::{Anchor, NodeId, Snapshot, State, Sym};
 use crate::lang::Level;
-use crate::lang::eval::{Cause, EditKind, EditRecord, Machine, NoHost, Subject, Value};
+use crate::lang::eval::{Cause, EditKind, EditRecord, Machine, Subject, Value};
 use crate::lang::hir::{Entry, Text, TextId};
 use crate::lang::syntax::ast::Kind;
 
@@ -237,7 +238,8 @@ impl<'s> Renderer<'s> {
     }
 
     fn render(&self, linked: &Linked, text: &Text, frame: &[Value]) -> String {
-        Machine::over(&linked.0, &NoHost, self.snapshot, crate::graph::GraphId::ROOT).render(text, frame)
+        let host = Cells { db: self.db, rules: self.rules };
+        Machine::over(&linked.0, &host, self.snapshot, crate::graph::GraphId::ROOT).render(text, frame)
     }
 
     /// A reason for a rule that gives none.

@@ -12,21 +12,23 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::again::Memory;
+use super::asked::{self, conditions};
+use super::cells::Cells;
 use super::dirty::{Dirty, nodes_of};
 use super::order::sorted;
 use super::pairs::Class;
 use super::queries::{At, Layer, QueryFailure, mark_table, symbols};
 use super::reach::ReachIndex;
 use super::search::Verdict;
-use super::trial::{self, Judge};
-use crate::db::{Db, Linked, Roots, RuleSet, live, program};
+use super::trial::Judge;
+use crate::db::{CellSaid, Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labels};
 use crate::lang::Level;
 use crate::lang::eval::{
     ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, HostMark, Machine, Program, Report,
     Subject, Value, Watch,
 };
-use crate::lang::hir::{Block, Entry, ExprId, StepEnd, Subject as Over, TextId};
+use crate::lang::hir::{Block, Entry, ExprId, Line, StepEnd, Subject as Over, TextId};
 use crate::lang::syntax::ast::{Kind, Refusal};
 
 /// A finding before its texts are rendered.
@@ -118,13 +120,14 @@ pub fn run_watched<'db>(
     run: PassRun<'db>,
     watch: Option<&dyn Watch>,
 ) -> PassResult {
-    let linked = trial::pass_program(db, rules, (run.kind(db), run.name(db)));
+    let linked = program(db, rules, Roots::of(db, [(run.kind(db), run.name(db))]));
     let before = run.at(db).snapshot(db);
-    let host = Engine::new(db, rules, before);
+    let cells = Cells { db, rules };
+    let host = Engine::new(&cells, before);
     // Who looks on, or counts, wants to see the whole.
     let is_alone = watch.is_none() && db.tally().is_none() && run.node(db).is_none();
     let entry = (run.kind(db), run.name(db));
-    let memory = if is_alone { Memory::of(db, (entry, run.root(db)), linked, before) } else { None };
+    let memory = if is_alone { Memory::of(&cells, (entry, run.root(db)), linked, before) } else { None };
     let mut machine = Machine::over(&linked.0, &host, before, run.root(db));
     machine.set_tally(db.tally());
     if let Some(memory) = &memory {
@@ -138,12 +141,16 @@ pub fn run_watched<'db>(
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
     if let Some(memory) = memory.as_ref().filter(|_| outcome.is_ok()) {
-        memory.keep(&mut machine);
+        memory.keep(&mut machine, host.said.take());
     }
+    machine.keep_kinds();
     let (edit, log) = machine.finish();
     let drafts: Arc<[Draft]> = host.drafts.take().into();
     let resolved: Arc<[Resolved]> = host.resolved.take().into();
     let failed = host.failed.take();
+    if let Some(judge) = host.judge.into_inner() {
+        asked::rest_on(db, rules, (before, run.root(db)), judge.into_log());
+    }
     let (after, edits, failure) = match outcome {
         Ok(()) => {
             let sorted = host.sorted.take().filter(|_| log.is_empty());
@@ -164,10 +171,13 @@ pub fn run_watched<'db>(
 }
 
 /// The engine's side of a running pass.
-struct Engine<'db> {
-    db: &'db dyn Db,
+struct Engine<'a> {
+    db: &'a dyn Db,
     rules: RuleSet,
-    before: Snapshot,
+    cells: &'a Cells<'a>,
+    /// What cells said: a run that takes this one's findings over rests on them as well.
+    said: RefCell<Vec<CellSaid>>,
+    before: &'a Snapshot,
     drafts: RefCell<Vec<Draft>>,
     resolved: RefCell<Vec<Resolved>>,
     /// The sorted snapshot, while nothing else has changed the state.
@@ -179,7 +189,7 @@ struct Engine<'db> {
     /// A failure of another program than that of the pass.
     failed: RefCell<Option<QueryFailure>>,
     /// Answers questions about groups that the pass tracks.
-    judge: OnceCell<Judge<'db>>,
+    judge: OnceCell<Judge<'a>>,
 }
 
 /// The answer to a question about a result.
@@ -199,7 +209,8 @@ pub fn ask(
     condition: ExprId,
 ) -> Result<Answer, QueryFailure> {
     let linked = program(db, rules, Roots::of(db, [(kind, name)]));
-    let host = Engine::new(db, rules, snapshot);
+    let cells = Cells { db, rules };
+    let host = Engine::new(&cells, snapshot);
     let mut machine = Machine::over(&linked.0, &host, snapshot, root);
     machine.set_tally(db.tally());
     if !linked.1.is_empty()
@@ -229,12 +240,14 @@ pub fn ask(
     Ok(Answer { holds, compared })
 }
 
-impl<'db> Engine<'db> {
-    fn new(db: &'db dyn Db, rules: RuleSet, before: &Snapshot) -> Engine<'db> {
+impl<'a> Engine<'a> {
+    fn new(cells: &'a Cells<'a>, before: &'a Snapshot) -> Engine<'a> {
         Engine {
-            db,
-            rules,
-            before: before.clone(),
+            db: cells.db,
+            rules: cells.rules,
+            cells,
+            said: RefCell::default(),
+            before,
             drafts: RefCell::default(),
             resolved: RefCell::default(),
             sorted: RefCell::default(),
@@ -421,7 +434,7 @@ impl<'db> Engine<'db> {
     /// The snapshot to ask queries of about `graph`: the pass's own while nothing in the graph has changed.
     fn snapshot(&self, machine: &Machine<'_>, graph: GraphId) -> Snapshot {
         let sorted = self.sorted.borrow();
-        let base = sorted.as_ref().unwrap_or(&self.before);
+        let base = sorted.as_ref().unwrap_or(self.before);
         if self.is_touched(machine, graph) { machine.snapshot(base) } else { base.clone() }
     }
 
@@ -432,6 +445,18 @@ impl<'db> Engine<'db> {
 }
 
 impl Host for Engine<'_> {
+    fn cell(&self, matrix: Sym, row: u16, column: u16) -> Option<u16> {
+        let is = self.cells.cell(matrix, row, column);
+        self.said.borrow_mut().push(CellSaid::Cell { matrix, row, column, is });
+        is
+    }
+
+    fn stands_in(&self, matrix: Sym, line: Line, variant: u16) -> bool {
+        let is = self.cells.stands_in(matrix, line, variant);
+        self.said.borrow_mut().push(CellSaid::Line { matrix, line, variant, is });
+        is
+    }
+
     fn symbols(
         &self,
         machine: &mut Machine<'_>,
@@ -459,16 +484,9 @@ impl Host for Engine<'_> {
         target: GraphId,
         pair: (Anchor, Anchor),
     ) -> Result<Option<bool>, Failure> {
-        let judge = self.judge.get_or_init(|| Judge::new(self.db, self.rules, machine.program()));
-        let question = match judge.question(machine, &self.before, target, pair)? {
-            Ok(question) => question,
-            Err(answer) => return Ok(answer),
-        };
-        // What is known of reachability goes with a machine's log.
-        let known = self.reach.take();
-        let found = judge.search(self, machine, target, &question);
-        self.reach.replace(known);
-        found.map(Some).map_err(|failure| self.fail(failure))
+        let judge = || Judge::new(self.cells, self.before, &conditions(self.db, self.rules).0);
+        let answer = self.judge.get_or_init(judge).ask(machine, target, pair);
+        answer.map_err(|failure| self.fail(failure))
     }
 
     fn mark(&self) -> HostMark {
@@ -492,7 +510,7 @@ impl Host for Engine<'_> {
         let base = if machine.edits().is_empty() {
             self.sorted.borrow().clone().unwrap_or_else(|| self.before.clone())
         } else {
-            machine.snapshot(&self.before)
+            machine.snapshot(self.before)
         };
         let sorted = sorted(machine, &base, order)?;
         if sorted != base {

@@ -7,13 +7,14 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 
+use super::cells::Cells;
 use super::pairs::Class;
 use super::queries::{At, Layer, mark_table, pair_table, rule, rule_program, symbols};
 use super::search::Search;
 use super::{RuleSources, Session};
 use crate::db;
 use crate::graph::{Anchor, GraphId, Snapshot, Sym};
-use crate::lang::eval::{Machine, NoHost};
+use crate::lang::eval::Machine;
 use crate::lang::syntax::ast::Kind;
 
 thread_local! {
@@ -205,7 +206,8 @@ fn both_ways(session: &Session, snapshot: &Snapshot, naively: bool) -> Vec<Both>
     for class in classes {
         let linked = rule_program(db, rules, class);
         let rule = rule(db, rules, class, &linked.0).expect("a rule");
-        let mut machine = Machine::over(&linked.0, &NoHost, snapshot, target);
+        let host = Cells { db, rules };
+        let mut machine = Machine::over(&linked.0, &host, snapshot, target);
         machine.set_marks(Some(std::rc::Rc::new(marks.clone())));
         let mut search =
             Search { machine: &mut machine, rule: &rule, symbols: &symbols, marks: &marks, target };

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::cells::Cells;
 use super::measure::{Amount, Measured, amount};
 use super::outcome::{Outcome, PassFailure, RuleRef, StepOutcome};
 use super::queries::{At, Layer, mark_table, symbols};
@@ -17,7 +18,7 @@ use crate::format::onnx::TYPE_FUNCTION;
 use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::check::ItemKey;
-use crate::lang::eval::{Machine, NoHost, Value};
+use crate::lang::eval::{Machine, Value};
 use crate::lang::hir::Entry;
 use crate::lang::syntax::SourceItem;
 use crate::lang::syntax::ast::{ItemData, Kind, PipelineRole};
@@ -345,7 +346,8 @@ impl Session {
         let linked = db::program(&self.db, self.rules, Roots::of(&self.db, [(Kind::Fn, name)]));
         linked.0.entry(Kind::Fn, name)?;
         let empty = crate::graph::Builder::default().finish();
-        Machine::over(&linked.0, &NoHost, &empty, GraphId::ROOT).call(name, args).ok()
+        let host = Cells { db: &self.db, rules: self.rules };
+        Machine::over(&linked.0, &host, &empty, GraphId::ROOT).call(name, args).ok()
     }
 
     /// Reads a graph; names of ONNX operators are mapped as the rules say.
@@ -573,7 +575,8 @@ impl Session {
         };
         let Entry::Pipeline { steps, role, .. } = &*hir else { return nothing };
         let empty = crate::graph::Builder::default().finish();
-        let mut machine = Machine::over(&linked.0, &NoHost, &empty, GraphId::ROOT);
+        let host = Cells { db: &self.db, rules: self.rules };
+        let mut machine = Machine::over(&linked.0, &host, &empty, GraphId::ROOT);
         machine.set_tally(self.db.tally());
         if let Some(tally) = self.db.tally() {
             tally.reach((Kind::Pipeline, name));

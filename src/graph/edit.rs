@@ -49,7 +49,7 @@ impl Edit {
 
     /// Like [`Edit::finish`] for an edit that changed neither nodes, ports nor edges, only orders: the new
     /// snapshot takes over the rows of the flat view of `before`. `order`: all nodes in all-nodes order, where that is known.
-    pub(super) fn finish_reordered(self, before: &Snapshot, order: Option<Vec<NodeId>>) -> Snapshot {
+    pub(super) fn finish_reordered(self, before: &Snapshot, order: Option<Arc<[NodeId]>>) -> Snapshot {
         if !self.changed {
             return before.clone();
         }
@@ -70,12 +70,10 @@ impl Edit {
         };
         self.state.topo_new.insert(id, topo);
         self.state.nodes.push(node);
-        if let Some(list) = self.state.lists.get_mut(graph.0).map(Arc::make_mut) {
-            match place {
-                Place::End => list.push(id),
-                Place::After(other) => list.insert_after(id, other),
-            }
-        }
+        self.state.lists.update(graph.0, |list| match place {
+            Place::End => list.push(id),
+            Place::After(other) => list.insert_after(id, other),
+        });
         id
     }
 
@@ -112,9 +110,7 @@ impl Edit {
             self.remove_control(id, to);
         }
         self.state.nodes.remove(id.0);
-        if let Some(list) = self.state.lists.get_mut(node.graph.0) {
-            Arc::make_mut(list).removed_one();
-        }
+        self.state.lists.update(node.graph.0, NodeList::removed_one);
     }
 
     /// Makes `from` the producer of `to`; the edge becomes the producer's last. An edge that `to` had is cut.
@@ -160,17 +156,11 @@ impl Edit {
 
     /// Changes what a node says of itself. The graph it belongs to must stay the same.
     pub fn update_node(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
-        if let Some(node) = self.state.nodes.get_mut(id.0) {
-            self.changed = true;
-            change(Arc::make_mut(node));
-        }
+        self.changed |= self.state.nodes.update(id.0, change).is_some();
     }
 
     pub fn update_graph(&mut self, id: GraphId, change: impl FnOnce(&mut GraphInfo)) {
-        if let Some(graph) = self.state.graphs.get_mut(id.0) {
-            self.changed = true;
-            change(Arc::make_mut(graph));
-        }
+        self.changed |= self.state.graphs.update(id.0, change).is_some();
     }
 
     pub fn update_model(&mut self, change: impl FnOnce(&mut ModelInfo)) {
@@ -179,11 +169,9 @@ impl Edit {
     }
 
     /// Rewrites the node list of `graph`. `order` holds exactly the nodes of the graph.
-    pub fn set_list(&mut self, graph: GraphId, order: Vec<NodeId>) {
+    pub fn set_list(&mut self, graph: GraphId, order: impl Into<Arc<[NodeId]>>) {
         self.changed = true;
-        if let Some(list) = self.state.lists.get_mut(graph.0) {
-            *list = Arc::new(NodeList::new(order));
-        }
+        self.state.lists.update(graph.0, |list| *list = NodeList::new(order));
     }
 
     /// Takes over node lists, registry and topological ids of a sorted descendant of the same nodes.

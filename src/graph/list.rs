@@ -29,8 +29,14 @@ pub(super) struct NodeList {
 
 impl NodeList {
     /// A list of nodes that are all alive.
-    pub fn new(nodes: Vec<NodeId>) -> NodeList {
-        NodeList { live: nodes.len(), base: nodes.into(), ..NodeList::default() }
+    pub fn new(nodes: impl Into<Arc<[NodeId]>>) -> NodeList {
+        let base = nodes.into();
+        NodeList { live: base.len(), base, ..NodeList::default() }
+    }
+
+    /// The entries, if nothing was added since and all are alive.
+    pub fn whole(&self) -> Option<&Arc<[NodeId]>> {
+        (self.inserted.is_empty() && self.live == self.base.len()).then_some(&self.base)
     }
 
     /// How many entries are alive: additions less removals.
@@ -57,14 +63,19 @@ impl NodeList {
 
     /// All entries in order, removed ones included.
     pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
-        let mut inserted = self.inserted.iter().peekable();
-        let mut base = self.base.iter().zip(1u32..).peekable();
+        let mut inserted = self.inserted.iter().map(|((slot, _), node)| (*slot, *node));
+        let mut waiting = inserted.next();
+        let mut base = self.base.iter();
+        let mut passed = 0u32;
         std::iter::from_fn(move || {
-            let next_slot = base.peek().map_or(u32::MAX, |(_, slot)| *slot);
-            if let Some((_, node)) = inserted.next_if(|((slot, _), _)| *slot < next_slot) {
-                return Some(*node);
+            if let Some((slot, node)) = waiting
+                && (slot <= passed || base.as_slice().is_empty())
+            {
+                waiting = inserted.next();
+                return Some(node);
             }
-            base.next().map(|(node, _)| *node)
+            passed += 1;
+            base.next().copied()
         })
     }
 
@@ -96,7 +107,7 @@ impl NodeList {
         match new {
             Some(new) => self.put((slot, new), node),
             None => {
-                *self = NodeList { live: self.live, ..NodeList::new(self.iter().collect()) };
+                *self = NodeList { live: self.live, ..NodeList::new(self.iter().collect::<Vec<_>>()) };
                 self.insert_after(node, after);
             }
         }
@@ -115,7 +126,7 @@ mod tests {
 
     #[test]
     fn behaves_like_a_vector() {
-        let mut list = NodeList::new((0..5).map(NodeId).collect());
+        let mut list = NodeList::new((0..5).map(NodeId).collect::<Vec<_>>());
         let mut model: Vec<u32> = (0..5).collect();
         let mut seed = 7u32;
         for new in 5..3000u32 {

@@ -10,6 +10,7 @@ mod dense;
 mod edit;
 mod equal;
 mod intern;
+mod kinds;
 mod list;
 mod near;
 mod node;
@@ -30,6 +31,7 @@ pub use dense::Dense;
 pub use edit::{Builder, Edit, Place};
 pub use equal::{Compared, Difference, difference, equal_up_to_inserted};
 pub use intern::Sym;
+pub use kinds::{Kind, Kinds, NO_KIND};
 pub use near::{Edited, Near};
 pub use node::{GraphInfo, ModelInfo, Node, NodeDetail, Port, Ports};
 pub use reach::{Edge, LiveReach, Reach, ReachScratch};
@@ -45,7 +47,7 @@ pub use value::{AttrValue, Attrs, Bytes, Extra, ExtraField, ListItems, ListValue
 pub struct NodeId(pub u32);
 
 /// A graph of the model; [`GraphId::ROOT`] is the root.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GraphId(pub u32);
 
 impl GraphId {

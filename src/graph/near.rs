@@ -48,6 +48,13 @@ impl Edited {
         }
     }
 
+    /// The same nodes, of whose neighbours nothing is known yet.
+    pub fn anew(&self) -> Edited {
+        let mut anew = Edited::default();
+        self.nodes.ones().for_each(|node| anew.insert(NodeId(node as u32)));
+        anew
+    }
+
     #[inline]
     pub fn contains(&self, node: NodeId) -> bool {
         self.nodes.contains(node.0 as usize)

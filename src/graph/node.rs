@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::list::NodeList;
+use super::slots::Kept;
 use super::tensor::TensorDesc;
 use super::value::{AttrValue, Attrs, Extra};
 use super::{GraphId, Sym};
@@ -58,7 +60,7 @@ pub struct Port {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ports {
     Few(Arc<[Port]>),
-    Many(im::Vector<Port>),
+    Many(Box<im::Vector<Port>>),
 }
 
 const FEW: usize = 64;
@@ -72,7 +74,7 @@ impl Default for Ports {
 impl FromIterator<Port> for Ports {
     fn from_iter<I: IntoIterator<Item = Port>>(iter: I) -> Self {
         let ports: Vec<Port> = iter.into_iter().collect();
-        if ports.len() <= FEW { Ports::Few(ports.into()) } else { Ports::Many(ports.into()) }
+        if ports.len() <= FEW { Ports::Few(ports.into()) } else { Ports::Many(Box::new(ports.into())) }
     }
 }
 
@@ -139,6 +141,43 @@ impl Node {
     pub fn has_subgraphs(&self) -> bool {
         !self.subgraphs.is_empty()
     }
+}
+
+/// What tables of all nodes ask of each.
+#[derive(Clone, Copy, Default)]
+pub(super) struct NodeBrief {
+    pub ty: Sym,
+    pub graph: GraphId,
+    pub inputs: u32,
+    pub outputs: u32,
+    /// Whether it owns subgraphs.
+    pub owns: bool,
+}
+
+impl Kept for Node {
+    type Brief = NodeBrief;
+
+    fn brief(&self) -> NodeBrief {
+        NodeBrief {
+            ty: self.ty,
+            graph: self.graph,
+            inputs: self.inputs.len() as u32,
+            outputs: self.outputs.len() as u32,
+            owns: self.has_subgraphs(),
+        }
+    }
+}
+
+impl Kept for GraphInfo {
+    type Brief = ();
+
+    fn brief(&self) {}
+}
+
+impl Kept for NodeList {
+    type Brief = ();
+
+    fn brief(&self) {}
 }
 
 /// One graph of a model: the root or a subgraph of any depth.

@@ -126,8 +126,9 @@ impl Reach {
         free.toggle_range(..);
         let height = heights(&next, &free);
         let mut paths = vec![[OnPath::APART; PATHS]; count];
-        for number in 0..PATHS {
-            lay(&next, &mut free, number, &mut paths);
+        lay(&next, &height, &mut free, 0, &mut paths);
+        for number in 1..PATHS {
+            lay(&next, &heights(&next, &free), &mut free, number, &mut paths);
         }
         Reach { point, next, labels, paths, height, order }
     }
@@ -206,6 +207,22 @@ impl ReachScratch {
     fn enter(&mut self, at: u32) -> bool {
         std::mem::replace(&mut self.stamps[at as usize], self.stamp) != self.stamp
     }
+}
+
+/// The places of the nodes of a graph in an order in which every edge goes on, if there is one: that of [`order`].
+fn places(near: Near<'_>, graph: GraphId) -> Option<PerNode<u32>> {
+    let nodes: Vec<NodeId> = near.nodes(graph).collect();
+    let place = PerNode::new(NONE, &nodes, 0..);
+    let goes_on = |(&node, at): (&NodeId, u32)| {
+        let mut goes_on = true;
+        near.successors(node, |to| goes_on &= place.get(to).is_none_or(|to| at < to));
+        goes_on
+    };
+    if nodes.iter().zip(0..).all(goes_on) {
+        return Some(place);
+    }
+    let places = order(&rows(near, &nodes, &place))?;
+    Some(place.map(NONE, |at| places[at as usize]))
 }
 
 fn rows(near: Near<'_>, nodes: &[NodeId], place: &PerNode<u32>) -> Rows {
@@ -328,8 +345,10 @@ fn label(next: &Rows, sources: &[u32], walk: usize, labels: &mut [Label]) {
         let row = next.of(at);
         let len = row.len() as u32;
         let step = if walk % 2 == 1 { len - 1 - step } else { step };
-        let turn = if walk >= 2 { scatter(at, walk as u32) % len } else { 0 };
-        row[((u64::from(step) + u64::from(turn)) % u64::from(len)) as usize]
+        let turn = if walk >= 2 && len > 1 { scatter(at, walk as u32) % len } else { 0 };
+        // Both are below `len`.
+        let left = len - turn;
+        row[if step < left { step + turn } else { step - left } as usize]
     };
     let mut seen = FixedBitSet::with_capacity(next.len());
     let mut path: Vec<(u32, u32)> = Vec::new();
@@ -380,8 +399,8 @@ fn heights(next: &Rows, free: &FixedBitSet) -> Vec<u32> {
 }
 
 /// Lays the longest path over free points, which are not free afterwards, and finds out how all points stand to it.
-fn lay(next: &Rows, free: &mut FixedBitSet, number: usize, paths: &mut [[OnPath; PATHS]]) {
-    let height = heights(next, free);
+/// `height`: the lengths of the longest of them.
+fn lay(next: &Rows, height: &[u32], free: &mut FixedBitSet, number: usize, paths: &mut [[OnPath; PATHS]]) {
     let mut at = free.ones().max_by_key(|&at| height[at]);
     let mut place = 0u32;
     while let Some(here) = at {

@@ -1,10 +1,12 @@
 //! Snapshots and what can be read from them.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use fixedbitset::FixedBitSet;
 
 use super::list::NodeList;
 use super::slots::Slots;
-use super::{Dense, Edit, GraphId, GraphInfo, Input, ModelInfo, Near, Node, NodeId, Output};
+use super::{Dense, Edit, GraphId, GraphInfo, Input, Kinds, ModelInfo, Near, Node, NodeId, Output};
 
 /// An immutable state of a model's graphs. Cloning is cheap; equality asks identity first.
 #[derive(Clone)]
@@ -13,6 +15,8 @@ pub struct Snapshot(Arc<Inner>);
 struct Inner {
     state: State,
     dense: OnceLock<Dense>,
+    /// What was found out about kinds of nodes.
+    kinds: Mutex<Option<Arc<Kinds>>>,
 }
 
 /// The persistent tables and maps behind a [`Snapshot`] or an [`Edit`], and every read on them.
@@ -71,11 +75,11 @@ impl std::fmt::Debug for Snapshot {
 
 impl Snapshot {
     pub(super) fn new(state: State) -> Snapshot {
-        Snapshot(Arc::new(Inner { state, dense: OnceLock::new() }))
+        Snapshot(Arc::new(Inner { state, dense: OnceLock::new(), kinds: Mutex::default() }))
     }
 
     pub(super) fn with_dense(state: State, dense: Dense) -> Snapshot {
-        Snapshot(Arc::new(Inner { state, dense: OnceLock::from(dense) }))
+        Snapshot(Arc::new(Inner { state, dense: OnceLock::from(dense), kinds: Mutex::default() }))
     }
 
     /// Starts an edit. Nothing is copied that is not changed.
@@ -98,6 +102,20 @@ impl Snapshot {
     /// The flat view, built on first use: O(nodes + edges).
     pub fn dense(&self) -> &Dense {
         self.0.dense.get_or_init(|| Dense::new(self))
+    }
+
+    /// Kinds of nodes for whom attributes matter (by `Sym::index`), as far as they have been found.
+    pub fn kinds(&self, keys: &FixedBitSet) -> Kinds {
+        let known = self.0.kinds.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Kinds::telling(known.as_deref(), keys)
+    }
+
+    /// Keeps what has been found out about kinds, beginning with what was known here, if it is more.
+    pub fn keep_kinds(&self, kinds: Kinds) {
+        let mut known = self.0.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        if kinds.says_more_than(known.as_deref()) {
+            *known = Some(Arc::new(kinds));
+        }
     }
 }
 
@@ -197,6 +215,11 @@ impl State {
     /// Entries of the node list of `graph`, removed nodes included: for callers with a faster test of life.
     pub(super) fn entries(&self, graph: GraphId) -> impl Iterator<Item = NodeId> + '_ {
         self.lists.get(graph.0).into_iter().flat_map(|list| list.iter())
+    }
+
+    /// The list of `graph`, if nothing was added to it or removed since it was made.
+    pub fn whole_list(&self, graph: GraphId) -> Option<&Arc<[NodeId]>> {
+        self.lists.get(graph.0)?.whole()
     }
 
     /// "All nodes of g" (`layout.md` 2): list order, each node followed by the nodes of its subgraphs.

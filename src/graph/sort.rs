@@ -70,12 +70,12 @@ pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Sna
     for &graph in &graphs {
         let before = sorter.list(graph);
         let after = sorter.sorted(graph, &before)?;
-        lists.add(graph, before != after, after);
+        let changed = *before != *after;
+        lists.add(graph, changed, if changed { after.into() } else { before });
     }
-    let slots = 0..snapshot.node_slots() as u32;
-    let of = slots.map(|slot| snapshot.topo_id(NodeId(slot))).collect();
-    let mut ids = Ids { of, changed: false, order: Vec::with_capacity(snapshot.node_count()) };
-    let mut registry = lists.number(sorter.dense, root, &mut ids);
+    let (all, mut registry) = lists.walk(sorter.dense, root);
+    let mut ids = Ids { of: snapshot.topo_ids(), changed: false };
+    (0i64..).zip(all.iter()).for_each(|(id, &node)| ids.give(node, id));
 
     let mut edit = snapshot.edit();
     if ids.changed {
@@ -93,8 +93,7 @@ pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Sna
     for list in lists.lists.into_iter().filter(|list| list.changed) {
         edit.set_list(list.graph, list.nodes);
     }
-    let all = (root == GraphId::ROOT).then_some(ids.order);
-    Ok(edit.finish_reordered(snapshot, all))
+    Ok(edit.finish_reordered(snapshot, (root == GraphId::ROOT).then_some(all)))
 }
 
 /// Topological ids by node number.
@@ -102,15 +101,11 @@ struct Ids {
     of: Vec<i64>,
     /// Some id has become another one.
     changed: bool,
-    /// The nodes in the order in which they were numbered.
-    order: Vec<NodeId>,
 }
 
 impl Ids {
-    fn give_next(&mut self, node: NodeId) {
-        let id = self.order.len() as i64;
+    fn give(&mut self, node: NodeId, id: i64) {
         self.changed |= std::mem::replace(&mut self.of[node.0 as usize], id) != id;
-        self.order.push(node);
     }
 }
 
@@ -123,7 +118,7 @@ struct Lists {
 
 struct List {
     graph: GraphId,
-    nodes: Vec<NodeId>,
+    nodes: Arc<[NodeId]>,
     changed: bool,
 }
 
@@ -132,7 +127,7 @@ impl Lists {
         Lists { lists: Vec::new(), at: vec![None; snapshot.graphs.end()] }
     }
 
-    fn add(&mut self, graph: GraphId, changed: bool, nodes: Vec<NodeId>) {
+    fn add(&mut self, graph: GraphId, changed: bool, nodes: Arc<[NodeId]>) {
         self.at[graph.0 as usize] = Some(self.lists.len() as u32);
         self.lists.push(List { graph, nodes, changed });
     }
@@ -142,9 +137,13 @@ impl Lists {
         Some(&self.lists[at as usize].nodes)
     }
 
-    /// Numbers the all-nodes walk from `root` in `ids`. Returns the graphs below `root` in registry order: as
-    /// the walk finds them, the instances of one wrapper last first.
-    fn number(&self, dense: &Dense, root: GraphId, ids: &mut Ids) -> Vec<GraphId> {
+    /// The all-nodes walk from `root`, and the graphs below `root` in registry order: as the walk finds them, the
+    /// instances of one wrapper last first.
+    fn walk(&self, dense: &Dense, root: GraphId) -> (Arc<[NodeId]>, Vec<GraphId>) {
+        if let [only] = &self.lists[..] {
+            return (only.nodes.clone(), Vec::new());
+        }
+        let mut order = Vec::with_capacity(self.lists.iter().map(|list| list.nodes.len()).sum());
         let mut registry = Vec::new();
         let mut stack = vec![self.nodes(root).unwrap_or_default().iter()];
         while let Some(top) = stack.last_mut() {
@@ -152,7 +151,7 @@ impl Lists {
                 stack.pop();
                 continue;
             };
-            ids.give_next(node);
+            order.push(node);
             for &instance in dense.instances(node).iter().rev() {
                 if let Some(nodes) = self.nodes(instance) {
                     registry.push(instance);
@@ -160,7 +159,7 @@ impl Lists {
                 }
             }
         }
-        registry
+        (order.into(), registry)
     }
 }
 
@@ -193,7 +192,7 @@ impl<'a> Sorter<'a> {
     fn nested(&self, root: GraphId) -> Vec<GraphId> {
         let mut graphs = vec![root];
         let mut next = 0;
-        while let Some(&graph) = graphs.get(next) {
+        while let Some(&graph) = graphs.get(next).filter(|_| self.dense.has_instances()) {
             next += 1;
             for node in self.snapshot.entries(graph) {
                 graphs.extend(
@@ -204,8 +203,13 @@ impl<'a> Sorter<'a> {
         graphs
     }
 
-    fn list(&self, graph: GraphId) -> Vec<NodeId> {
-        self.snapshot.entries(graph).filter(|&node| self.dense.graph_of(node).is_some()).collect()
+    fn list(&self, graph: GraphId) -> Arc<[NodeId]> {
+        match self.snapshot.whole_list(graph) {
+            Some(list) => list.clone(),
+            None => {
+                self.snapshot.entries(graph).filter(|&node| self.dense.graph_of(node).is_some()).collect()
+            }
+        }
     }
 
     fn sorted(&mut self, graph: GraphId, list: &[NodeId]) -> Result<Vec<NodeId>, CycleError> {

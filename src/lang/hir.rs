@@ -4,8 +4,10 @@
 //! A body is an arena of expressions; locals are numbered slots. The slots that an item kind provides come first,
 //! in the order that [`Entry`]'s variants document.
 
+mod matrix;
 mod statement;
 
+pub use matrix::{Line, OPEN_CELL};
 pub use statement::{Block, Field, Insert, Statement};
 
 use crate::graph::Sym;
@@ -350,7 +352,8 @@ pub enum Entry {
         reason: Option<TextId>,
     },
     Checker(Box<Checker>),
-    /// `cells[row][column]` are variants of `result`, an enum, or the matrix itself with `variants`.
+    /// `cells[row][column]` are variants of `result`, an enum, or the matrix itself with `variants`. In a program they may be
+    /// [`OPEN_CELL`].
     Matrix {
         rows: Sym,
         columns: Sym,

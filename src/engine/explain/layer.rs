@@ -11,6 +11,7 @@ use super::why::{Frame, Why};
 use super::words::Words;
 use super::{MarkStory, StepKind, TraceStep, Verdict, VerdictStory};
 use crate::db::{self, Roots};
+use crate::engine::cells::Cells;
 use crate::engine::marks::{self, MarkTable, Place, group_value};
 use crate::engine::outcome::{PlaceRef, RuleRef};
 use crate::engine::pairs::{Class, PairTable};
@@ -20,7 +21,7 @@ use crate::engine::run::{Draft, Resolved};
 use crate::engine::search::{self, Action, Form, Rule, Search};
 use crate::engine::session::Session;
 use crate::graph::{Anchor, Group, Snapshot, Sym, Symbols, label};
-use crate::lang::eval::{Isolated, Machine, Marks, NoHost, Value};
+use crate::lang::eval::{Isolated, Machine, Marks, Value};
 use crate::lang::hir::{CheckerAction, Entry};
 use crate::lang::syntax::ast::{Kind, Side};
 
@@ -150,7 +151,8 @@ impl<'s> Looked<'s> {
                 steps.push(TraceStep { depth: 0, source, value, at, kind });
             }
             if let Some((_, condition)) = condition {
-                let mut machine = Machine::over(&linked.0, &NoHost, self.snapshot(), self.resolved.target);
+                let host = Cells { db: &self.session.db, rules: self.session.rules };
+                let mut machine = Machine::over(&linked.0, &host, self.snapshot(), self.resolved.target);
                 machine.set_marks(Some(Rc::new(self.marks.clone())));
                 let slots = marks::frame(
                     self.snapshot().dense(),
@@ -257,7 +259,8 @@ impl<'s> Looked<'s> {
         let linked = rule_program(db, rules, class);
         let Some(rule) = rule(db, rules, class, &linked.0) else { return Ok(()) };
         let target = self.resolved.target;
-        let mut machine = Machine::over(&linked.0, &NoHost, self.snapshot(), target);
+        let host = Cells { db, rules };
+        let mut machine = Machine::over(&linked.0, &host, self.snapshot(), target);
         machine.set_marks(Some(Rc::new(self.marks.clone())));
         let mut search =
             Search { machine: &mut machine, rule: &rule, symbols: &self.table, marks: &self.marks, target };

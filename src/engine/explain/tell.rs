@@ -5,13 +5,14 @@ use super::layer::Looked;
 use super::why::{Frame, Why};
 use super::words::Words;
 use super::{AnchorStory, ExplainTarget, Explanation, TraceStep, Verdict, VerdictStory};
+use crate::engine::cells::Cells;
 use crate::engine::outcome::PassFailure;
 use crate::engine::queries::At;
 use crate::engine::render::Renderer;
 use crate::engine::run::{Draft, PassResult, PassRun, Resolved, run_pass};
 use crate::engine::session::{Request, RunError, Session, Step};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, State};
-use crate::lang::eval::{EditKind, EditRecord, Machine, NoHost, Value};
+use crate::lang::eval::{EditKind, EditRecord, Machine, Value};
 use crate::lang::hir::{Block, Entry, Expr, Local, Statement};
 
 /// How deep functions are opened where a pass left a conflict alone.
@@ -216,9 +217,10 @@ impl<'s> Teller<'s> {
             _ => return Vec::new(),
         };
         let Some((graph, local, body)) = find_resolve(block, resolved) else { return Vec::new() };
+        let host = Cells { db: &self.session.db, rules: self.session.rules };
         // A copy for another conflict may stand there only since the pass began.
         for state in [&resolved.snapshot, &stage.result.after] {
-            let mut machine = Machine::over(&linked.0, &NoHost, state, self.root);
+            let mut machine = Machine::over(&linked.0, &host, state, self.root);
             let words = Words { db: &self.session.db, rules: self.session.rules };
             let mut why = Why::new(&mut machine, words, DEEP);
             let mut frame = Frame::new(entry, &[Value::Graph(self.root)]);

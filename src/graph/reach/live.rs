@@ -4,8 +4,9 @@
 //! that was taken away since the last question has been told. A question costs little while edits keep the order of
 //! what was there, as a copy put on an edge does.
 //!
-//! The first questions are searched, from both ends. When searching has cost about what an index costs, a [`Reach`] is
-//! made, and edits are laid over it:
+//! The first questions are searched, from both ends. When searching has cost about what it costs to give positions to all
+//! nodes, that is done, so that a search looks at no more than what lies between its ends. When that has cost about what an
+//! index costs, a [`Reach`] is made. Edits are laid over both:
 //!
 //! INVARIANT wide-labels: while `bounded`, for each edge of the state the interval of its start contains the interval of
 //! its end. So an interval that does not contain another one says "no". A node that the index does not know starts with an
@@ -87,9 +88,9 @@ fn interval_of(reach: &Reach, point: u32) -> Wide {
     all
 }
 
-/// An index and what was edited since it was made.
+/// Positions, an index if there is one, and what was edited since they were made.
 struct Overlay {
-    reach: Reach,
+    reach: Option<Reach>,
     /// Intervals of the points, once one of them differs from that of the index, if every node is a point of its own.
     rows: Vec<Wide>,
     /// Other intervals that differ from those of the index.
@@ -118,7 +119,13 @@ struct Around {
 /// A smaller graph counts as one of so many nodes.
 const SMALLEST: usize = 64;
 
-/// So many edges a node are looked at before an index that edits have made worse is replaced.
+/// An edge for every so many nodes is looked at before nodes get positions.
+const PLAIN: usize = 4;
+
+/// So many edges a node are looked at before an index is made.
+const SEARCHED: usize = 2;
+
+/// So many before an index that edits have made worse is replaced.
 const EDITED: usize = 3;
 
 /// How far the search goes for the new nodes that stand where an edge was.
@@ -182,40 +189,48 @@ impl LiveReach {
             return true;
         }
         let nodes = near.state().list_len(graph).max(SMALLEST);
-        if let Some(over) = &mut self.over
-            && !over.settle(near, nodes, &mut self.work)
-        {
-            self.over = None;
-        }
-        let dear = match &self.over {
-            None => self.work > nodes / 4,
-            Some(over) => over.edited && self.work > nodes * EDITED,
+        let dear = match &mut self.over {
+            None => self.work > nodes / PLAIN,
+            Some(over) => !over.settle(near, nodes, &mut self.work),
         };
         if dear {
-            self.over = Some(Overlay::new(Reach::of(near, graph)));
+            self.over = Some(match &self.over {
+                None => Overlay::in_order(near, graph),
+                Some(_) => Overlay::new(Reach::of(near, graph)),
+            });
             self.work = 0;
         }
         match &self.over {
-            Some(over) if !over.edited => over.reach.reaches(scratch, from, to),
+            Some(Overlay { reach: Some(reach), edited: false, .. }) => reach.reaches(scratch, from, to),
             over => search(near, over.as_ref(), scratch, (from, to), &mut self.work),
         }
     }
 }
 
 impl Overlay {
+    /// Over an index of the present state.
     fn new(reach: Reach) -> Overlay {
         let places = reach.order.as_ref();
         let positions = places.map(|places| places.map(NOWHERE, |place| i64::from(place) * ROOM));
+        Overlay { reach: Some(reach), bounded: true, intact: true, ..Overlay::over(positions) }
+    }
+
+    /// Over nothing but positions in the present state.
+    fn in_order(near: Near<'_>, graph: GraphId) -> Overlay {
+        Overlay::over(super::places(near, graph).map(|places| places.map(NOWHERE, |at| i64::from(at) * ROOM)))
+    }
+
+    fn over(positions: Option<PerNode<i64>>) -> Overlay {
         let (rows, wide, loose, gained, lost, gone) = Default::default();
         Overlay {
-            reach,
+            reach: None,
             rows,
             wide,
             widened: 0,
-            bounded: true,
+            bounded: false,
             positions,
             edited: false,
-            intact: true,
+            intact: false,
             loose,
             gained,
             lost,
@@ -223,9 +238,9 @@ impl Overlay {
         }
     }
 
-    /// Takes in what was told. False: that would cost more than a new index.
+    /// Takes in what was told. False: an index is due, or another one.
     fn settle(&mut self, near: Near<'_>, nodes: usize, work: &mut usize) -> bool {
-        let limit = nodes * EDITED;
+        let limit = nodes * if self.reach.is_some() { EDITED } else { SEARCHED };
         if self.intact && !(self.lost.is_empty() && self.gone.is_empty()) {
             self.intact = self.mend(near, work);
         }
@@ -298,19 +313,22 @@ impl Overlay {
     }
 
     fn interval(&self, node: NodeId) -> Wide {
-        match self.reach.point.get(node) {
-            Some(point) if !self.rows.is_empty() => self.rows[point as usize],
-            Some(point) => self.wide.get(&node).copied().unwrap_or_else(|| interval_of(&self.reach, point)),
+        match self.reach.as_ref().and_then(|reach| Some((reach, reach.point.get(node)?))) {
+            Some((_, point)) if !self.rows.is_empty() => self.rows[point as usize],
+            Some((reach, point)) => {
+                self.wide.get(&node).copied().unwrap_or_else(|| interval_of(reach, point))
+            }
             None => self.wide.get(&node).copied().unwrap_or(EMPTY),
         }
     }
 
     fn set_interval(&mut self, node: NodeId, wide: Wide) {
-        match self.reach.point.get(node).filter(|_| self.reach.order.is_some()) {
-            Some(point) => {
+        let ordered = self.reach.as_ref().filter(|reach| reach.order.is_some());
+        match ordered.and_then(|reach| Some((reach, reach.point.get(node)?))) {
+            Some((reach, point)) => {
                 if self.rows.is_empty() {
-                    let points = 0..self.reach.labels.len() as u32;
-                    self.rows = points.map(|point| interval_of(&self.reach, point)).collect();
+                    let points = 0..reach.labels.len() as u32;
+                    self.rows = points.map(|point| interval_of(reach, point)).collect();
                 }
                 self.rows[point as usize] = wide;
             }
@@ -432,9 +450,10 @@ impl Overlay {
         if !self.intact || self.loose.contains(&from) {
             return None;
         }
-        let (from, to) = (self.reach.point.get(from)?, self.reach.point.get(to)?);
-        let mut walks = self.reach.labels[from as usize].iter().zip(&self.reach.labels[to as usize]);
-        let mut paths = self.reach.paths[from as usize].iter().zip(&self.reach.paths[to as usize]);
+        let reach = self.reach.as_ref()?;
+        let (from, to) = (reach.point.get(from)?, reach.point.get(to)?);
+        let mut walks = reach.labels[from as usize].iter().zip(&reach.labels[to as usize]);
+        let mut paths = reach.paths[from as usize].iter().zip(&reach.paths[to as usize]);
         let below = |(a, b): (&Label, &Label)| a.tree <= b.end && b.end <= a.end;
         let behind = |(a, b): (&OnPath, &OnPath)| a.first < b.past;
         (from == to || walks.any(below) || paths.any(behind)).then_some(true)

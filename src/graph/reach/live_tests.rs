@@ -139,6 +139,10 @@ impl Watched {
         self.reach.reaches(&mut self.scratch, near, GraphId::ROOT, (from, to))
     }
 
+    fn make_positions(&mut self) {
+        self.reach.over = Some(Overlay::in_order(self.near(), GraphId::ROOT));
+    }
+
     fn make_index(&mut self) {
         self.reach.over = Some(Overlay::new(Reach::of(self.near(), GraphId::ROOT)));
     }
@@ -156,15 +160,17 @@ proptest! {
     #[test]
     fn agrees_with_a_plain_search_after_every_edit(
         snapshot in random_graph(),
-        indexed in any::<bool>(),
+        stage in 0..3u32,
         flat in any::<bool>(),
         copies_alone in any::<bool>(),
         steps in prop::collection::vec((0..12u32, 0..40u32, 0..40u32), 1..25),
     ) {
         let mut watched = watched(&snapshot);
         watched.edited = flat.then(Edited::default);
-        if indexed {
-            watched.make_index();
+        match stage {
+            0 => {}
+            1 => watched.make_positions(),
+            _ => watched.make_index(),
         }
         for (kind, one, two) in steps {
             watched.step(if copies_alone { kind % 7 } else { kind }, one, two);
@@ -191,6 +197,51 @@ proptest! {
             }
         }
     }
+}
+
+/// Asks whether each third node reaches the one five behind it, and so on, until that has made another stage.
+fn questions_until(watched: &mut Watched, done: impl Fn(&LiveReach) -> bool) -> usize {
+    let nodes = watched.nodes.clone();
+    let asked = (0..nodes.len() - 5).step_by(3).cycle().take(100_000).take_while(|&at| {
+        assert!(watched.ask(nodes[at], nodes[at + 5]));
+        !done(&watched.reach)
+    });
+    asked.count()
+}
+
+#[test]
+fn positions_come_before_an_index_and_bound_the_search() {
+    // Of two rows side by side each node has edges to the next of both.
+    let rows = 1000;
+    let names: Vec<String> = (0..rows).flat_map(|at| [format!("a{at}"), format!("b{at}")]).collect();
+    let edges = (1..rows).map(|at| format!("a{0}>a{at} b{0}>b{at} a{0}=>b{at} b{0}=>a{at}", at - 1));
+    let edges: Vec<String> = edges.collect();
+    let snapshot = super::super::super::testing::Sketch::flat(&names.join(" "), &edges.join(" "));
+    let mut watched = watched(&snapshot);
+    let until_positions = questions_until(&mut watched, |reach| reach.over.is_some());
+    assert!(until_positions < 2 * rows, "{until_positions}");
+    let before = watched.reach.work;
+    assert!(watched.ask(watched.nodes[600], watched.nodes[605]));
+    assert!(watched.reach.work - before < 50, "{}", watched.reach.work - before);
+    assert!(!watched.ask(watched.nodes[605], watched.nodes[600]));
+    questions_until(&mut watched, |reach| reach.over.as_ref().is_some_and(|over| over.reach.is_some()));
+    assert!(watched.reach.over.is_some_and(|over| over.reach.is_some()), "many questions are worth an index");
+}
+
+#[test]
+fn positions_follow_an_order_that_the_list_does_not_have() {
+    let snapshot = super::super::super::testing::Sketch::flat("d c b a", "a>b b>c c>d");
+    let mut watched = watched(&snapshot);
+    watched.make_positions();
+    let [d, c, _, a] = watched.nodes[..] else { panic!() };
+    assert!(watched.ask(a, d) && !watched.ask(d, a) && !watched.ask(d, c));
+    // A cycle has none.
+    let snapshot = super::super::super::testing::Sketch::flat("a b c", "a>b b>c c=>a");
+    let mut watched = super::tests::watched(&snapshot);
+    watched.make_positions();
+    let [a, b, c] = watched.nodes[..] else { panic!() };
+    assert!(watched.reach.over.as_ref().is_some_and(|over| over.positions.is_none()));
+    assert!(watched.ask(c, b) && watched.ask(b, a));
 }
 
 #[test]

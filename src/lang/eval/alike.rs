@@ -1,36 +1,18 @@
 //! Nodes that are alike: values that rest on what is written at one node are found once for each kind of node, and code that
 //! rests on it in part is fitted to the kind ([`super::residual`]).
 //!
-//! Promise: two nodes are of one kind only if no expression that [`super::own`] shares can tell them apart, so that a
-//! shared value is the one that the expression would have. Kinds are exact: nodes are compared, not their hashes. What is
-//! known of a kind is true for good; an edit changes only which kind a node is of.
+//! Promise: no expression that [`super::own`] shares can tell two nodes of one kind ([`Kinds`]) apart, so that a shared value is
+//! the one that the expression would have.
 
-use std::hash::{Hash, Hasher};
-use std::mem::discriminant;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use fixedbitset::FixedBitSet;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 
 use super::code::{Code, Op};
-use super::own::Traits;
 use super::residual::{Residual, Spot};
 use super::{Machine, Value};
-use crate::graph::{AttrValue, Attrs, GraphId, Input, Node, NodeId, Output, Port, Sym};
+use crate::graph::{Input, Kind, Kinds, NO_KIND, NodeId, Output};
 use crate::lang::hir::{ExprId, Local};
-
-/// Nodes with more ports than this are of a kind of their own.
-const MOST_PORTS: usize = 64;
-
-/// No more kinds than this: where nodes have little in common, nothing is won.
-const MOST_KINDS: usize = 1 << 12;
-
-/// They are gone through, so there are fewer.
-const MOST_SURROUNDINGS: usize = 1 << 8;
-
-/// Nodes in graphs that lie deeper in others are of no kind.
-const DEEPEST: u32 = 64;
 
 /// An expression is fitted to a kind when it has been asked more often than that.
 const PATIENCE: u8 = 3;
@@ -38,30 +20,9 @@ const PATIENCE: u8 = 3;
 /// No more expressions are fitted than so many.
 const MOST_FITTED: u32 = 1 << 14;
 
-/// The number of a kind, from 1.
-type Kind = u32;
-
-const UNKNOWN: Kind = 0;
-const NO_KIND: Kind = Kind::MAX;
-
-/// What is known of kinds of nodes.
+/// What nodes that are alike have in common.
 pub(super) struct Alike {
-    /// Attributes that matter, by `Sym::index`.
-    keys: FixedBitSet,
-    /// By node.
-    kinds: Vec<Kind>,
-    /// Nodes with subgraphs that have changed, with the kinds that they were of. What is inside of them may be of another
-    /// kind if they are.
-    calls: Vec<(NodeId, Kind)>,
-    /// One node of each kind, and the kind of its graph.
-    examples: Vec<(Arc<Node>, u32)>,
-    by_hash: FxHashMap<u64, Vec<Kind>>,
-    /// The kind that was found last for a type in a kind of graph: the next node is often of it.
-    last: FxHashMap<(Sym, u32), Kind>,
-    large: FxHashMap<NodeId, Kind>,
-    /// Kinds of graphs: the kind of the node around, or none, and the attributes that matter.
-    surroundings: Vec<(Kind, Vec<(Sym, AttrValue)>)>,
-    graphs: FxHashMap<GraphId, Option<u32>>,
+    pub kinds: Kinds,
     /// By place: expression, kind and port.
     shared: FxHashMap<u64, Shared>,
     /// How many expressions have been fitted.
@@ -129,189 +90,23 @@ impl Kept {
     }
 }
 
-impl Alike {
-    fn new(traits: &Traits) -> Alike {
-        Alike {
-            keys: traits.keys.clone(),
-            kinds: Vec::new(),
-            calls: Vec::new(),
-            examples: Vec::new(),
-            by_hash: FxHashMap::default(),
-            last: FxHashMap::default(),
-            large: FxHashMap::default(),
-            surroundings: Vec::new(),
-            graphs: FxHashMap::default(),
-            shared: FxHashMap::default(),
-            fitted: 0,
-        }
-    }
+/// A node, or a port of one.
+#[derive(Clone, Copy)]
+struct Site {
+    node: NodeId,
+    /// 0: the node itself.
+    port: u64,
+}
 
-    /// The node may be of another kind now.
-    pub fn changed(&mut self, node: NodeId) {
-        let Some(kind) = self.kinds.get_mut(node.0 as usize) else { return };
-        let before = std::mem::replace(kind, UNKNOWN);
-        let example = (before as usize).checked_sub(1).and_then(|at| self.examples.get(at));
-        // Nodes inside of one without a kind have none either.
-        if example.is_some_and(|(node, _)| node.has_subgraphs()) {
-            self.calls.push((node, before));
-        }
-    }
-
-    /// Any node may.
-    pub fn clear(&mut self) {
-        self.kinds.clear();
-        self.calls.clear();
-        self.graphs.clear();
-    }
-
-    /// The kind of a node, if that is known.
+impl Site {
     #[inline]
-    fn known(&self, node: NodeId) -> Option<Kind> {
-        let kind = self.kinds.get(node.0 as usize).copied().filter(|&kind| kind != UNKNOWN)?;
-        self.calls.is_empty().then_some(kind)
-    }
-
-    /// The kind of a node.
-    fn find(&mut self, machine: &Machine<'_>, node: NodeId) -> Kind {
-        for (call, before) in std::mem::take(&mut self.calls) {
-            if self.known_or_new(machine, call, 0) != before {
-                self.clear();
-            }
-        }
-        self.known_or_new(machine, node, 0)
-    }
-
-    fn known_or_new(&mut self, machine: &Machine<'_>, id: NodeId, depth: u32) -> Kind {
-        let index = id.0 as usize;
-        if let Some(&kind) = self.kinds.get(index).filter(|kind| **kind != UNKNOWN) {
-            return kind;
-        }
-        let kind = self.new_kind(machine, id, depth).unwrap_or(NO_KIND);
-        if self.kinds.len() <= index {
-            self.kinds.resize(index + 1, UNKNOWN);
-        }
-        self.kinds[index] = kind;
-        kind
-    }
-
-    fn new_kind(&mut self, machine: &Machine<'_>, id: NodeId, depth: u32) -> Option<Kind> {
-        let node = machine.node(id)?;
-        let graph = self.surrounding(machine, node.graph, depth)?;
-        if let Some(&kind) = self.last.get(&(node.ty, graph))
-            && self.is_alike(node, graph, kind)
-        {
-            return Some(kind);
-        }
-        let kind = self.kind_like(id, node, graph)?;
-        self.last.insert((node.ty, graph), kind);
-        Some(kind)
-    }
-
-    fn kind_like(&mut self, id: NodeId, node: &Arc<Node>, graph: u32) -> Option<Kind> {
-        let hash = self.hash(node, graph);
-        let known = match hash {
-            Some(hash) => self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice),
-            None => self.large.get(&id).map_or(&[][..], std::slice::from_ref),
-        };
-        if let Some(&kind) = known.iter().find(|&&kind| self.is_alike(node, graph, kind)) {
-            return Some(kind);
-        }
-        if self.examples.len() >= MOST_KINDS {
-            return None;
-        }
-        self.examples.push((node.clone(), graph));
-        let kind = self.examples.len() as Kind;
-        match hash {
-            Some(hash) => self.by_hash.entry(hash).or_default().push(kind),
-            None => {
-                self.large.insert(id, kind);
-            }
-        }
-        Some(kind)
-    }
-
-    /// The kind of a graph.
-    fn surrounding(&mut self, machine: &Machine<'_>, id: GraphId, depth: u32) -> Option<u32> {
-        if let Some(known) = self.graphs.get(&id) {
-            return *known;
-        }
-        let graph = machine.state().get_graph(id)?;
-        let around = match graph.parent {
-            Some(parent) if depth < DEEPEST => self.known_or_new(machine, parent, depth + 1),
-            Some(_) => NO_KIND,
-            None => UNKNOWN,
-        };
-        let found = if around == NO_KIND { None } else { self.surrounding_like(around, &graph.attrs) };
-        self.graphs.insert(id, found);
-        found
-    }
-
-    fn surrounding_like(&mut self, around: Kind, attrs: &Attrs) -> Option<u32> {
-        let wanted = (around, self.attrs(attrs).cloned().collect());
-        if let Some(at) = self.surroundings.iter().position(|known| *known == wanted) {
-            return Some(at as u32);
-        }
-        let at = self.surroundings.len();
-        (at < MOST_SURROUNDINGS).then(|| {
-            self.surroundings.push(wanted);
-            at as u32
+    fn of(value: &Value) -> Option<Site> {
+        Some(match *value {
+            Value::Node(node) => Site { node, port: 0 },
+            Value::Input(Input { node, index }) => Site { node, port: 1 + 2 * u64::from(index) },
+            Value::Output(Output { node, index }) => Site { node, port: 2 + 2 * u64::from(index) },
+            _ => return None,
         })
-    }
-
-    /// The attributes that matter, in the order of their keys.
-    fn attrs<'a>(&'a self, attrs: &'a Attrs) -> impl Iterator<Item = &'a (Sym, AttrValue)> {
-        attrs.entries().iter().filter(|(key, _)| self.keys.contains(key.index()))
-    }
-
-    /// `None`: the node is of a kind of its own.
-    fn hash(&self, node: &Node, graph: u32) -> Option<u64> {
-        if node.inputs.len() + node.outputs.len() > MOST_PORTS {
-            return None;
-        }
-        let mut hasher = FxHasher::default();
-        (node.ty, graph, node.has_subgraphs(), node.inputs.len(), node.outputs.len()).hash(&mut hasher);
-        self.hash_attrs(&node.attrs, &mut hasher);
-        for port in node.inputs.iter().chain(node.outputs.iter()) {
-            port.name.hash(&mut hasher);
-            self.hash_attrs(&port.desc.attrs, &mut hasher);
-        }
-        Some(hasher.finish())
-    }
-
-    fn hash_attrs(&self, attrs: &Attrs, to: &mut FxHasher) {
-        for (key, value) in self.attrs(attrs) {
-            key.hash(to);
-            discriminant(value).hash(to);
-            match value {
-                AttrValue::Int(i) => i.hash(to),
-                AttrValue::Bool(b) => b.hash(to),
-                AttrValue::Str(bytes) => bytes.hash(to),
-                _ => {}
-            }
-        }
-    }
-
-    /// Whether no shared expression can tell a node from those of a kind.
-    fn is_alike(&self, a: &Node, graph: u32, kind: Kind) -> bool {
-        let (b, graph_of_kind) = &self.examples[kind as usize - 1];
-        if std::ptr::eq(a, &raw const **b) {
-            return graph == *graph_of_kind;
-        }
-        let same_port = |(a, b): (&Port, &Port)| {
-            a.name == b.name
-                && (Arc::ptr_eq(&a.desc, &b.desc)
-                    || a.desc.reuse_input == b.desc.reuse_input
-                        && a.desc.reuse_input_index == b.desc.reuse_input_index
-                        && self.attrs(&a.desc.attrs).eq(self.attrs(&b.desc.attrs)))
-        };
-        a.ty == b.ty
-            && graph == *graph_of_kind
-            && a.has_subgraphs() == b.has_subgraphs()
-            && a.inputs.len() == b.inputs.len()
-            && a.outputs.len() == b.outputs.len()
-            && self.attrs(&a.attrs).eq(self.attrs(&b.attrs))
-            && a.inputs.iter().zip(b.inputs.iter()).all(same_port)
-            && a.outputs.iter().zip(b.outputs.iter()).all(same_port)
     }
 }
 
@@ -325,7 +120,19 @@ struct Place {
 impl Machine<'_> {
     /// Keeps in mind what nodes that are alike have in common. Worth it for whoever asks much of every node.
     pub fn share_alike(&mut self) {
-        self.alike = Some(Box::new(Alike::new(self.program.traits())));
+        let keys = &self.program.traits().keys;
+        let kinds = match self.origin {
+            Some(snapshot) => snapshot.kinds(keys),
+            None => Kinds::new(keys.clone()),
+        };
+        self.alike = Some(Box::new(Alike { kinds, shared: FxHashMap::default(), fitted: 0 }));
+    }
+
+    /// Ends the sharing; what it has found out about the snapshot is kept there.
+    pub fn keep_kinds(&mut self) {
+        if let (Some(alike), Some(snapshot)) = (self.alike.take(), self.origin) {
+            snapshot.keep_kinds(alike.kinds);
+        }
     }
 
     /// The value of a shared expression.
@@ -361,6 +168,17 @@ impl Machine<'_> {
                 self.grow(frame + code.locals as usize);
                 Some(self.expr(&residual.code, residual.root, frame))
             }
+            _ => None,
+        }
+    }
+
+    /// Whether a condition holds in a frame that starts with `frame`, if that is known of the kind of the node that it is about.
+    #[inline]
+    pub(super) fn alike_in_frame(&mut self, code: &Code, id: ExprId, frame: &[Value]) -> Option<bool> {
+        let Op::Alike { local, cell, .. } = code.ops[id as usize] else { return None };
+        let place = self.place_of(Site::of(frame.get(local as usize)?)?, cell)?;
+        match self.alike.as_ref()?.shared.get(&place.key)? {
+            Shared::Value(Kept::Value(value)) => Some(value.is_true()),
             _ => None,
         }
     }
@@ -461,15 +279,14 @@ impl Machine<'_> {
     /// `None`: nothing is shared there, or somebody records what is read to whom kinds say nothing.
     #[inline]
     fn alike_place(&mut self, local: Local, cell: u32, base: usize) -> Option<Place> {
+        self.place_of(Site::of(&self.stack[base + local as usize])?, cell)
+    }
+
+    #[inline]
+    fn place_of(&mut self, Site { node, port }: Site, cell: u32) -> Option<Place> {
         let kinds_count = self.reads.as_ref().is_none_or(|reads| reads.of_round);
         let alike = self.alike.as_deref().filter(|_| kinds_count)?;
-        let (node, port) = match self.stack[base + local as usize] {
-            Value::Node(node) => (node, 0),
-            Value::Input(Input { node, index }) => (node, 1 + 2 * u64::from(index)),
-            Value::Output(Output { node, index }) => (node, 2 + 2 * u64::from(index)),
-            _ => return None,
-        };
-        let kind = match alike.known(node) {
+        let kind = match alike.kinds.known(node) {
             Some(kind) => kind,
             None => self.find_kind(node)?,
         };
@@ -482,7 +299,7 @@ impl Machine<'_> {
     #[cold]
     fn find_kind(&mut self, node: NodeId) -> Option<Kind> {
         let mut alike = self.alike.take()?;
-        let kind = alike.find(self, node);
+        let kind = alike.kinds.find(self.near(), node);
         self.alike = Some(alike);
         Some(kind)
     }

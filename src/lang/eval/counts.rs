@@ -8,7 +8,7 @@ use crate::graph::{NodeId, Output};
 impl Machine<'_> {
     pub(super) fn reader_count(&mut self, output: Output) -> usize {
         match self.flat_readers(output) {
-            Some((_, readers)) => readers.len(),
+            Some(readers) => readers.len(),
             None => *self.counts.entry(output).or_insert_with(|| self.edit.consumers(output).count()),
         }
     }

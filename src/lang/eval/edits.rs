@@ -220,10 +220,14 @@ impl Machine<'_> {
 
     fn record(&mut self, kind: EditKind) {
         // Marks rest on what nodes and tensors say of themselves.
-        if let (EditKind::SetAttr { .. } | EditKind::SetField { .. }, Some(tracked)) =
-            (&kind, &mut self.tracked)
-        {
-            tracked.forget_counts();
+        if let EditKind::SetAttr { .. } | EditKind::SetField { .. } = kind {
+            self.facts += 1;
+            if let Some(tracked) = &mut self.tracked {
+                tracked.forget_counts();
+            }
+        }
+        if let EditKind::Insert { .. } = kind {
+            self.facts += 1;
         }
         self.log.push(EditRecord { entry: self.current, kind });
     }

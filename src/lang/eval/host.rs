@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::reach::reaches;
 use super::{EntryId, Machine, Value};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols};
-use crate::lang::hir::TextId;
+use crate::lang::hir::{Line, TextId};
 
 /// The marks of anchors, as they were when the symbols were built.
 pub trait Marks {
@@ -81,13 +81,23 @@ pub trait Host {
         Err(meaningless("resolve"))
     }
 
+    /// A cell of a matrix that the program leaves open. `None`: the host does not know it.
+    fn cell(&self, _matrix: Sym, _row: u16, _column: u16) -> Option<u16> {
+        None
+    }
+
+    /// Whether a variant stands in a line of a matrix that the program leaves open; so if the host does not know it.
+    fn stands_in(&self, _matrix: Sym, _line: Line, _variant: u16) -> bool {
+        true
+    }
+
     /// Whether a path of data and control edges inside one graph leads from `from` to `to`.
     fn reaches(&self, machine: &mut Machine<'_>, from: NodeId, to: NodeId) -> bool {
         reaches(machine.state(), from, to)
     }
 }
 
-fn meaningless(what: &str) -> Failure {
+pub(super) fn meaningless(what: &str) -> Failure {
     Failure::mechanism("no-host", format!("`{what}` has no meaning here"))
 }
 

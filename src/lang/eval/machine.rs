@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::again::Again;
 use super::alike::Alike;
+use super::cells::Grid;
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
 use super::host::{Failure, Host, Marks};
@@ -50,12 +51,14 @@ pub struct Machine<'a> {
     pub(super) host: &'a dyn Host,
     pub(super) edit: Edit,
     pub(super) dense: Option<&'a Dense>,
+    /// The state as it was at first.
+    pub(super) origin: Option<&'a Snapshot>,
     /// Nodes about which `dense` is out of date.
     pub(super) edited: Edited,
     /// How many readers outputs have about which `dense` is out of date, where that has been asked.
     pub(super) counts: FxHashMap<Output, usize>,
     /// Node lists are as in `dense`.
-    lists_clean: bool,
+    pub(super) lists_clean: bool,
     pub(super) root: GraphId,
     pub(super) marks: Option<Rc<dyn Marks>>,
     pub(super) builder: Option<SymbolsBuilder>,
@@ -67,6 +70,8 @@ pub struct Machine<'a> {
     pub(super) alike: Option<Box<Alike>>,
     /// What types of nodes settle.
     pub(super) sieves: FxHashMap<Question, Sieve>,
+    /// Cells of matrices, as far as they have been asked.
+    pub(super) grids: Vec<Grid>,
     /// A sweep visits this node alone.
     pub(super) only: Option<NodeId>,
     pub(super) counters: FxHashMap<Sym, i64>,
@@ -85,6 +90,8 @@ pub struct Machine<'a> {
     /// Where the native stack was at the outermost call.
     stack_start: usize,
     epoch: u64,
+    /// See [`Machine::facts`].
+    pub(super) facts: u64,
     pub(super) memo: Memo,
     /// By entry.
     pub(super) worth: Vec<Worth>,
@@ -120,6 +127,7 @@ impl<'a> Machine<'a> {
             host,
             edit,
             dense,
+            origin: None,
             edited: Edited::default(),
             counts: FxHashMap::default(),
             lists_clean: true,
@@ -130,6 +138,7 @@ impl<'a> Machine<'a> {
             lasting: None,
             alike: None,
             sieves: FxHashMap::default(),
+            grids: Vec::new(),
             only: None,
             counters: FxHashMap::default(),
             notes: FxHashMap::default(),
@@ -141,6 +150,7 @@ impl<'a> Machine<'a> {
             steps,
             stack_start: 0,
             epoch: 0,
+            facts: 0,
             memo: Memo::default(),
             worth: vec![Worth::default(); program.len()],
             lists: FxHashMap::default(),
@@ -166,24 +176,18 @@ impl<'a> Machine<'a> {
         snapshot: &'a Snapshot,
         root: GraphId,
     ) -> Machine<'a> {
-        Machine::new(program, host, snapshot.edit(), Some(snapshot.dense()), root)
-    }
-
-    /// A machine with another program over a copy of the state as edited so far, and with the steps that are left.
-    pub fn beside<'b>(&self, program: &'b Program, host: &'b dyn Host) -> Machine<'b> {
-        let mut beside = Machine::new(program, host, self.edit.clone(), None, self.root);
-        beside.steps = self.steps;
-        beside.tally = self.tally.clone();
-        beside
-    }
-
-    /// Takes the steps that a machine beside this one has taken.
-    pub fn spend_as(&mut self, beside: &Machine<'_>) {
-        self.steps = self.steps.min(beside.steps);
+        let flat = Some(snapshot.dense());
+        Machine { origin: Some(snapshot), ..Machine::new(program, host, snapshot.edit(), flat, root) }
     }
 
     pub fn program(&self) -> &'a Program {
         self.program
+    }
+
+    /// Changes when nodes come or take another order, and when what nodes and tensors say of themselves may have changed. With
+    /// the number of edits it tells states apart.
+    pub fn facts(&self) -> u64 {
+        self.facts
     }
 
     /// The state as edited so far.
@@ -279,7 +283,8 @@ impl<'a> Machine<'a> {
         let program = self.program;
         let Some(linked) = program.linked(entry) else { return Ok(false) };
         let code = self.code(linked);
-        if let Some(holds) = self.settled_in_frame(code, expr, frame) {
+        let known = self.settled_in_frame(code, expr, frame);
+        if let Some(holds) = known.or_else(|| self.alike_in_frame(code, expr, frame)) {
             return Ok(holds);
         }
         let base = self.enter(frame, code.locals);
@@ -423,24 +428,24 @@ impl<'a> Machine<'a> {
                 if !dense.inputs(input.node).contains(&number) {
                     return None;
                 }
-                dense.producer(number).map(|output| dense.output_at(output))
+                dense.producer(number)
             }
             None => self.edit.producer(input),
         }
     }
 
-    /// The readers of `output` as numbers in the flat view, if that is true of it.
+    /// The readers of `output` in the flat view, if that is true of it.
     #[inline]
-    pub(super) fn flat_readers(&self, output: Output) -> Option<(&'a Dense, &'a [u32])> {
+    pub(super) fn flat_readers(&self, output: Output) -> Option<&'a [Input]> {
         let dense = self.clean(output.node)?;
         let number = dense.output(output);
         let known = dense.outputs(output.node).contains(&number);
-        Some((dense, if known { dense.consumers(number) } else { &[] }))
+        Some(if known { dense.consumers(number) } else { &[] })
     }
 
     pub(super) fn sole_reader(&self, output: Output) -> Option<Input> {
         match self.flat_readers(output) {
-            Some((dense, &[reader])) => Some(dense.input_at(reader)),
+            Some(&[reader]) => Some(reader),
             Some(_) => None,
             None => self.edit.sole_consumer(output),
         }
@@ -462,9 +467,12 @@ impl<'a> Machine<'a> {
         }
         self.edit.get_graph(graph)?;
         let nodes: Arc<[NodeId]> = match self.dense {
-            Some(dense) if all && graph == GraphId::ROOT && self.lists_clean => dense.order().into(),
+            Some(dense) if all && graph == GraphId::ROOT && self.lists_clean => dense.shared_order(),
             _ if all => self.near().all_nodes(graph).into(),
-            _ => self.near().nodes(graph).collect(),
+            _ => match self.edit.whole_list(graph) {
+                Some(list) => list.clone(),
+                None => self.near().nodes(graph).collect(),
+            },
         };
         self.spend(nodes.len() as u64);
         let list = Arc::new(List::new(super::Items::Nodes(nodes)));
@@ -485,7 +493,7 @@ impl<'a> Machine<'a> {
                 lasting.changed(node);
             }
             if let Some(alike) = &mut self.alike {
-                alike.changed(node);
+                alike.kinds.changed(node);
             }
         }
     }
@@ -500,6 +508,7 @@ impl<'a> Machine<'a> {
     /// Goes back to an earlier edit.
     pub(super) fn go_back(&mut self, edit: Edit) {
         self.edit = edit;
+        self.facts += 1;
         self.edited.forget();
         self.names = None;
         self.counts.clear();
@@ -511,7 +520,7 @@ impl<'a> Machine<'a> {
     /// A graph has changed, or everything.
     pub(super) fn forget_kinds(&mut self) {
         if let Some(alike) = &mut self.alike {
-            alike.clear();
+            alike.kinds.clear();
         }
     }
 
@@ -536,6 +545,7 @@ impl<'a> Machine<'a> {
     /// Rewrites node lists and topological ids: for a sort. `change` must leave nodes and edges alone.
     pub fn reorder(&mut self, change: impl FnOnce(&mut Edit)) {
         change(&mut self.edit);
+        self.facts += 1;
         self.forget_lasting();
         self.lists_changed();
     }
@@ -543,6 +553,7 @@ impl<'a> Machine<'a> {
     /// Any change of the state, unlogged. Slow reads afterwards: the flat view is given up.
     pub fn rewrite<T>(&mut self, change: impl FnOnce(&mut Edit) -> T) -> T {
         let result = change(&mut self.edit);
+        self.facts += 1;
         self.dense = None;
         self.names = None;
         self.counts.clear();

@@ -16,6 +16,7 @@ mod alike;
 mod arith;
 mod attempt;
 mod attrs;
+mod beside;
 mod cells;
 mod chains;
 mod code;

@@ -154,6 +154,9 @@ impl<'c> Graft<'c> for Specializer<'_, '_, 'c> {
     fn done(&mut self, id: ExprId) {
         if self.inside == 0 {
             fold(self.machine.program.entries(), &mut self.to, id);
+            if let Some(holds) = self.machine.settled_cell(&self.to, id) {
+                self.to.ops[id as usize] = Op::Const(Value::Bool(holds));
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use super::graft::Graft;
 use super::program::{Data, Linked};
 use super::{EntryId, Value};
 use crate::lang::facts::Fact;
-use crate::lang::hir::{Compare, Each, Entry, ExprId, Local};
+use crate::lang::hir::{Each, Entry, ExprId, Local};
 use crate::lang::syntax::ast::{Kind, Quantifier};
 
 /// Functions of more expressions than this are called.
@@ -290,14 +290,9 @@ pub(super) fn fold(entries: &[Linked], code: &mut Code, id: ExprId) {
             Some(Value::Enum { variant, .. }) => code.args(arms).get(*variant as usize).map(|&arm| same(arm)),
             _ => None,
         },
-        Op::Compare { op, left, right } => match (both(left, right), constant(right)) {
-            (Some((left, right)), _) => value(Value::Bool(compare(op, left, right))),
-            (None, Some(variant)) if never_that(entries, code, left, variant) => match op {
-                Compare::Eq | Compare::Ne => value(Value::Bool(op == Compare::Ne)),
-                _ => None,
-            },
-            _ => None,
-        },
+        Op::Compare { op, left, right } => {
+            both(left, right).and_then(|(left, right)| value(Value::Bool(compare(op, left, right))))
+        }
         Op::Arith { op, left, right } => {
             both(left, right).and_then(|(left, right)| value(arith(op, left, right)))
         }
@@ -365,16 +360,6 @@ fn is_condition(code: &Code, id: ExprId) -> bool {
         Op::Quantifier { kind, .. } => matches!(kind, Quantifier::All | Quantifier::Any),
         op => matches!(op, condition!()),
     }
-}
-
-/// Whether `id` is a cell of a matrix whose column is known, and no cell of that column is `variant`.
-fn never_that(entries: &[Linked], code: &Code, id: ExprId, variant: &Value) -> bool {
-    let Op::Matrix { matrix, row, column } = code.ops[id as usize] else { return false };
-    let Op::Const(column) = &code.ops[column as usize] else { return false };
-    let (Some(column), Some(variant)) = (column.as_variant(), variant.as_variant()) else { return false };
-    let Entry::Matrix { cells, .. } = &*entries[matrix.0 as usize].entry else { return false };
-    let is_there = |row: &Vec<u16>| row.get(column as usize) == Some(&variant);
-    !cells.iter().any(is_there) && is_pure(entries, code, row)
 }
 
 /// Whether nobody misses it if `id` is not evaluated.

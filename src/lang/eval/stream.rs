@@ -226,10 +226,8 @@ impl<'a> Machine<'a> {
 
     fn each_reader(&mut self, output: Output, sink: &mut Sink<'_, 'a>) -> End {
         self.see(output.node);
-        if let Some((dense, readers)) = self.flat_readers(output) {
-            return end(readers
-                .iter()
-                .all(|&r| self.spend(1) && sink(self, Value::Input(dense.input_at(r)))));
+        if let Some(readers) = self.flat_readers(output) {
+            return end(readers.iter().all(|&r| self.spend(1) && sink(self, Value::Input(r))));
         }
         if !self.has_node(output.node) {
             return End::Absent;

@@ -2,6 +2,7 @@
 
 mod alike;
 mod build;
+mod cells;
 mod exprs;
 mod facts;
 mod residual;
