@@ -83,16 +83,14 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
 
 fn inputs(snapshot: &Snapshot) -> impl Iterator<Item = Anchor> + '_ {
     let dense = snapshot.dense();
-    let of_node =
-        |&node: &NodeId| (0..dense.inputs(node).len() as u32).map(move |i| Anchor::In(node.input(i)));
-    dense.order().iter().flat_map(of_node)
+    let ports = |node: NodeId| 0..dense.ports(node).unwrap_or_default().0;
+    dense.order().iter().flat_map(move |&node| ports(node).map(move |at| Anchor::In(node.input(at))))
 }
 
 fn outputs(snapshot: &Snapshot) -> impl Iterator<Item = Anchor> + '_ {
     let dense = snapshot.dense();
-    let of_node =
-        |&node: &NodeId| (0..dense.outputs(node).len() as u32).map(move |i| Anchor::Out(node.output(i)));
-    dense.order().iter().flat_map(of_node)
+    let ports = |node: NodeId| 0..dense.ports(node).unwrap_or_default().1;
+    dense.order().iter().flat_map(move |&node| ports(node).map(move |at| Anchor::Out(node.output(at))))
 }
 
 /// What a run did, in numbers.

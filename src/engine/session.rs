@@ -208,6 +208,11 @@ impl Session {
         self.db.expect_edits();
     }
 
+    /// The cells of its matrices.
+    pub(super) fn cells(&self) -> Cells<'_> {
+        Cells { db: &self.db, rules: self.rules }
+    }
+
     /// A second hand on the same database, for another thread. While it is at work a change of the first waits, and
     /// ends the work by unwinding it (`salsa::Cancelled`).
     pub fn handle(&self) -> Session {
@@ -346,7 +351,7 @@ impl Session {
         let linked = db::program(&self.db, self.rules, Roots::of(&self.db, [(Kind::Fn, name)]));
         linked.0.entry(Kind::Fn, name)?;
         let empty = crate::graph::Builder::default().finish();
-        let host = Cells { db: &self.db, rules: self.rules };
+        let host = self.cells();
         Machine::over(&linked.0, &host, &empty, GraphId::ROOT).call(name, args).ok()
     }
 
@@ -575,7 +580,7 @@ impl Session {
         };
         let Entry::Pipeline { steps, role, .. } = &*hir else { return nothing };
         let empty = crate::graph::Builder::default().finish();
-        let host = Cells { db: &self.db, rules: self.rules };
+        let host = self.cells();
         let mut machine = Machine::over(&linked.0, &host, &empty, GraphId::ROOT);
         machine.set_tally(self.db.tally());
         if let Some(tally) = self.db.tally() {

@@ -151,7 +151,7 @@ impl<'s> Looked<'s> {
                 steps.push(TraceStep { depth: 0, source, value, at, kind });
             }
             if let Some((_, condition)) = condition {
-                let host = Cells { db: &self.session.db, rules: self.session.rules };
+                let host = self.session.cells();
                 let mut machine = Machine::over(&linked.0, &host, self.snapshot(), self.resolved.target);
                 machine.set_marks(Some(Rc::new(self.marks.clone())));
                 let slots = marks::frame(

@@ -9,7 +9,6 @@ use super::observe::{Act, Asked, Mode, Observer, What};
 use super::tell::Stage;
 use super::words::Words;
 use super::{Fate, Row, StepKind, Table, Total, TraceStep, condition, tensor_bytes};
-use crate::engine::cells::Cells;
 use crate::engine::measure::Scale;
 use crate::engine::outcome::RuleRef;
 use crate::engine::render::Renderer;
@@ -46,7 +45,7 @@ impl Session {
         let last = stages.last().map_or(snapshot, |stage| &stage.result.after);
         let in_bytes = self.declared_measures().filter(|(_, _, unit)| *unit == Some(Sym::new("bytes")));
         let in_bytes: Vec<Sym> = in_bytes.map(|(name, ..)| name).collect();
-        let cells = Cells { db: &self.db, rules: self.rules };
+        let cells = self.cells();
         let scale = |state| Scale::new(&cells, state, &in_bytes);
         let row = |state: &Snapshot, scale: &mut Scale<'_>, node: NodeId, known: Option<Known>| {
             let renderer = Renderer::new(&self.db, self.rules, state);

@@ -5,7 +5,6 @@ use super::layer::Looked;
 use super::why::{Frame, Why};
 use super::words::Words;
 use super::{AnchorStory, ExplainTarget, Explanation, TraceStep, Verdict, VerdictStory};
-use crate::engine::cells::Cells;
 use crate::engine::outcome::PassFailure;
 use crate::engine::queries::At;
 use crate::engine::render::Renderer;
@@ -217,7 +216,7 @@ impl<'s> Teller<'s> {
             _ => return Vec::new(),
         };
         let Some((graph, local, body)) = find_resolve(block, resolved) else { return Vec::new() };
-        let host = Cells { db: &self.session.db, rules: self.session.rules };
+        let host = self.session.cells();
         // A copy for another conflict may stand there only since the pass began.
         for state in [&resolved.snapshot, &stage.result.after] {
             let mut machine = Machine::over(&linked.0, &host, state, self.root);

@@ -450,14 +450,13 @@ impl Overlay {
     /// The answer for two nodes that positions allow, if the index tells.
     #[inline]
     fn indexed(&self, from: NodeId, to: NodeId) -> Option<bool> {
-        self.reach.as_ref()?;
+        let reach = self.reach.as_ref()?;
         if self.bounded && !contains(&self.interval(from), &self.interval(to)) {
             return Some(false);
         }
         if !self.intact || self.loose.contains(&from) {
             return None;
         }
-        let reach = self.reach.as_ref()?;
         let (from, to) = (reach.point.get(from)?, reach.point.get(to)?);
         let mut walks = reach.labels[from as usize].iter().zip(&reach.labels[to as usize]);
         let mut paths = reach.paths[from as usize].iter().zip(&reach.paths[to as usize]);
