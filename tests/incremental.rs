@@ -62,6 +62,12 @@ impl Watch {
         ran
     }
 
+    /// Another condition of the attribute of constants and variables.
+    fn edit_fixed(&mut self, condition: &str) -> Ran {
+        let from = "  where node.type in CONSTANT_LIKE or node.type in VARIABLES\n";
+        self.edit("rules/layout.anchor", from, &format!("  where {condition}\n"))
+    }
+
     fn edit(&mut self, path: &str, from: &str, to: &str) -> Ran {
         let text = self.files.get_mut(path).expect("a rule file");
         assert_eq!(text.matches(from).count(), 1, "`{from}` stands once in {path}");
@@ -208,11 +214,7 @@ fn a_checker_that_finds_something_else_runs_the_pass_too() {
 #[test]
 fn the_condition_of_an_attribute_runs_its_marks_and_stops_if_they_are_the_same() {
     let mut watch = Watch::new();
-    let ran = watch.edit(
-        "rules/layout.anchor",
-        "  where node.type in CONSTANT_LIKE or node.type in VARIABLES",
-        "  where node.type in VARIABLES or node.type in CONSTANT_LIKE",
-    );
+    let ran = watch.edit_fixed("node.type in VARIABLES or node.type in CONSTANT_LIKE");
     let expected = and(
         and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM),
         &[("program", 1), ("asked", 1), ("mark_list", 1)],
@@ -223,11 +225,7 @@ fn the_condition_of_an_attribute_runs_its_marks_and_stops_if_they_are_the_same()
 #[test]
 fn other_marks_run_the_rules_that_read_them_and_what_is_left_over() {
     let mut watch = Watch::new();
-    let ran = watch.edit(
-        "rules/layout.anchor",
-        "  where node.type in CONSTANT_LIKE or node.type in VARIABLES",
-        "  where node.type in VARIABLES",
-    );
+    let ran = watch.edit_fixed("node.type in VARIABLES");
     // Its own marks, and the outputs without any.
     assert_eq!(ran.get("mark_list"), Some(&2), "{ran:?}");
     assert_eq!(ran.get("symbols"), None, "{ran:?}");
@@ -420,12 +418,8 @@ fn joined() -> Watch {
 
 #[test]
 fn a_condition_of_an_attribute_puts_the_questions_of_a_pass_again_and_leaves_the_pass_alone() {
-    let (from, to) = (
-        "  where node.type in CONSTANT_LIKE or node.type in VARIABLES\n",
-        "  where node.type in CONSTANT_LIKE\n",
-    );
     for mut watch in [Watch::of(&["tensor_move"], generate::mixed(1000)), joined()] {
-        let ran = watch.edit("rules/layout.anchor", from, to);
+        let ran = watch.edit_fixed("node.type in CONSTANT_LIKE");
         let stands = [("program", 1), ("conditions", 1), ("stands", 1)];
         let expected = and(and(reparse(&watch, "rules/layout.anchor"), BELOW_ONE_ITEM), &stands);
         assert_eq!(ran, expected);
@@ -472,12 +466,7 @@ fn runs_after_many_searches(rest: impl Fn(usize) -> String) -> Option<usize> {
     let text: String = copies.chain([JOINED.to_owned()]).collect();
     let graph = anchorwatch::format::notation::parse(&text).0.expect("a graph");
     let mut watch = Watch::of(&["tensor_move"], graph);
-    let ran = watch.edit(
-        "rules/layout.anchor",
-        "  where node.type in CONSTANT_LIKE or node.type in VARIABLES\n",
-        "  where node.type in CONSTANT_LIKE\n",
-    );
-    ran.get("run_pass").copied()
+    watch.edit_fixed("node.type in CONSTANT_LIKE").get("run_pass").copied()
 }
 
 #[test]
