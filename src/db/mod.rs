@@ -4,12 +4,14 @@
 //! and reason texts are kept out of the values that evaluation depends on (`design.md` 6), so editing a comment
 //! runs the parse of its file and no more.
 
+mod answers;
 mod rules;
 mod runs;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+pub use answers::{PastAnswer, PastAnswers, Question};
 pub use rules::{
     Complaint, EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, cell, complaints, diagnostics,
     entry, find, first_param, item, live, lowered, names, parsed, program, scope, scoped, settings, sights,
@@ -60,6 +62,9 @@ pub trait Db: salsa::Database {
 
     /// What runs leave for runs after them; usually nothing. Only time depends on it, never a result.
     fn past_runs(&self) -> Option<Arc<PastRuns>>;
+
+    /// Likewise what answers leave.
+    fn past_answers(&self) -> Option<Arc<PastAnswers>>;
 }
 
 /// The database. `log` collects the names of executed queries while it is on, for tests of incrementality.
@@ -70,6 +75,7 @@ pub struct Database {
     log: Arc<Mutex<Option<Vec<String>>>>,
     tally: Option<Arc<Tally>>,
     past_runs: Option<Arc<PastRuns>>,
+    past_answers: Option<Arc<PastAnswers>>,
 }
 
 #[salsa::db]
@@ -83,6 +89,10 @@ impl Db for Database {
 
     fn past_runs(&self) -> Option<Arc<PastRuns>> {
         self.past_runs.clone()
+    }
+
+    fn past_answers(&self) -> Option<Arc<PastAnswers>> {
+        self.past_answers.clone()
     }
 }
 
@@ -98,7 +108,7 @@ impl Default for Database {
                 log.push(key.split('(').next().unwrap_or(&key).to_owned());
             }
         })));
-        Database { storage, log, tally: None, past_runs: None }
+        Database { storage, log, tally: None, past_runs: None, past_answers: None }
     }
 }
 
@@ -117,6 +127,7 @@ impl Database {
     /// Lets runs leave something for runs after them: rules are going to be edited. Holds for clones made later.
     pub fn expect_edits(&mut self) {
         self.past_runs.get_or_insert_default();
+        self.past_answers.get_or_insert_default();
     }
 
     /// Names of the queries that ran since the log was started, in order.

@@ -41,7 +41,7 @@ pub fn conflicts(
             let host = Cells { db, rules };
             let mut machine = Machine::over(&linked.0, &host, snapshot, target);
             machine.set_tally(db.tally());
-            let list = marks::mark(&mut machine, request, id)
+            let list = marks::mark(&mut machine, &request, id, &mut marks::Seen::default())
                 .map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))?;
             lists[at] = Some(Arc::new(list));
         }

@@ -3,6 +3,8 @@
 //! Promise: one list per attribute, in group order, and a bit set for membership. A condition that reads only the
 //! node is asked once per node; one that does not mention the group builds none.
 
+mod again;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -13,6 +15,8 @@ use crate::graph::{Anchor, Dense, GraphId, GroupId, NodeId, Snapshot, Sym, Symbo
 use crate::lang::eval::{EntryId, Failure, GroupRef, Machine, Marks, Value};
 use crate::lang::hir::{Body, Entry, Expr, ExprId, Local};
 use crate::lang::syntax::ast::Side;
+
+pub use again::{Marked, Seen, mark_again};
 
 /// The slots of an attribute's frame.
 const ANCHOR: Local = 0;
@@ -144,8 +148,9 @@ pub struct MarkRequest<'a> {
 /// Computes the anchors that carry one mark. `machine` runs the program of the attribute.
 pub fn mark(
     machine: &mut Machine<'_>,
-    request: MarkRequest<'_>,
+    request: &MarkRequest<'_>,
     entry: EntryId,
+    seen: &mut Seen,
 ) -> Result<MarkList, Failure> {
     let program = machine.program();
     let Some(hir) = program.hir(entry).cloned() else {
@@ -155,10 +160,11 @@ pub fn mark(
         return Err(Failure::mechanism("no-entry", format!("`{}` is no attribute", request.mark)));
     };
     let places = match rule {
-        None => unmarked(&request, *side),
+        None => unmarked(request, *side),
         Some((body, condition)) => {
             let before = machine.set_marks(Some(Rc::new(request.earlier.clone())));
-            let places = matching(machine, &request, entry, *side, body, *condition);
+            let asked = Asked { entry, condition: *condition, side: *side };
+            let places = matching(machine, request, asked, body, seen);
             machine.set_marks(before);
             places?
         }
@@ -166,13 +172,15 @@ pub fn mark(
     Ok(MarkList::new(request.snapshot, request.mark, *side, places))
 }
 
-fn members<'a>(symbols: &'a Symbols, side: Side) -> impl Iterator<Item = Place> + 'a {
-    (0u32..).zip(symbols.groups()).flat_map(move |(group, members)| {
-        (0u32..)
-            .zip(&members.members)
-            .filter(move |(_, anchor)| anchor.is_in() == (side == Side::Input))
-            .map(move |(at, &anchor)| Place { group, at, anchor })
-    })
+fn members(symbols: &Symbols, side: Side) -> impl Iterator<Item = Place> + '_ {
+    (0..symbols.groups().len() as u32).flat_map(move |group| members_of(symbols, group, side))
+}
+
+fn members_of(symbols: &Symbols, group: u32, side: Side) -> impl Iterator<Item = Place> + '_ {
+    (0u32..)
+        .zip(&symbols.group(GroupId(group)).members)
+        .filter(move |(_, anchor)| anchor.is_in() == (side == Side::Input))
+        .map(move |(at, &anchor)| Place { group, at, anchor })
 }
 
 /// Number of an anchor in the flat view.
@@ -211,23 +219,29 @@ fn unmarked(request: &MarkRequest<'_>, side: Side) -> Vec<Place> {
 /// A share of the anchors below which hashing beats a table of all.
 const FEW: usize = 8;
 
+/// The condition of a mark, and of which anchors it is asked.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    pub entry: EntryId,
+    pub condition: ExprId,
+    pub side: Side,
+}
+
 fn matching(
     machine: &mut Machine<'_>,
     request: &MarkRequest<'_>,
-    entry: EntryId,
-    side: Side,
+    asked: Asked,
     body: &Body,
-    condition: ExprId,
+    seen: &mut Seen,
 ) -> Result<Vec<Place>, Failure> {
-    let reads = |slot: Local| body.exprs.contains(&Expr::Local(slot));
-    if reads(GROUP) {
-        return by_group(machine, request, entry, side, condition);
+    if reads(body, GROUP) {
+        return by_group(machine, request, asked, seen);
     }
-    let per_node = !reads(ANCHOR);
+    let (side, per_node) = (asked.side, !reads(body, ANCHOR));
     let dense = request.snapshot.dense();
     let many = members(request.symbols, side).take(anchor_count(dense, side) / FEW + 1).count();
     if many <= anchor_count(dense, side) / FEW {
-        return few(machine, request, entry, side, condition, per_node);
+        return few(machine, request, asked, per_node, seen);
     }
     // Nodes are asked in the order in which they lie in memory, not in that of groups.
     let mut bits = FixedBitSet::with_capacity(anchor_count(dense, side));
@@ -245,7 +259,7 @@ fn matching(
                     Side::Output => Anchor::Out(node.output(index)),
                 };
                 let frame = frame(dense, anchor, node, request.target, Value::None);
-                holds = machine.test(entry, condition, &frame)?;
+                holds = seen.test(machine, asked, &frame, (node, (!per_node).then_some(anchor)))?;
             }
             bits.set(number as usize, holds);
         }
@@ -256,25 +270,29 @@ fn matching(
     Ok(members(request.symbols, side).filter(|place| bits.contains(number(dense, place.anchor))).collect())
 }
 
+/// Whether a condition mentions a slot of its frame.
+fn reads(body: &Body, slot: Local) -> bool {
+    body.exprs.contains(&Expr::Local(slot))
+}
+
 /// For a target graph that is a small part of the snapshot.
 fn few(
     machine: &mut Machine<'_>,
     request: &MarkRequest<'_>,
-    entry: EntryId,
-    side: Side,
-    condition: ExprId,
+    asked: Asked,
     per_node: bool,
+    seen: &mut Seen,
 ) -> Result<Vec<Place>, Failure> {
     let dense = request.snapshot.dense();
     let mut known: FxHashMap<NodeId, bool> = FxHashMap::default();
     let mut found = Vec::new();
-    for place in members(request.symbols, side) {
+    for place in members(request.symbols, asked.side) {
         let node = place.anchor.node();
         let holds = match known.get(&node).filter(|_| per_node) {
             Some(&holds) => holds,
             None => {
                 let frame = frame(dense, place.anchor, node, request.target, Value::None);
-                machine.test(entry, condition, &frame)?
+                seen.test(machine, asked, &frame, (node, (!per_node).then_some(place.anchor)))?
             }
         };
         if per_node {
@@ -291,23 +309,37 @@ fn few(
 fn by_group(
     machine: &mut Machine<'_>,
     request: &MarkRequest<'_>,
-    entry: EntryId,
-    side: Side,
-    condition: ExprId,
+    asked: Asked,
+    seen: &mut Seen,
 ) -> Result<Vec<Place>, Failure> {
-    let dense = request.snapshot.dense();
     let mut found = Vec::new();
-    let mut group: (u32, Value) = (u32::MAX, Value::None);
-    for place in members(request.symbols, side) {
-        if group.0 != place.group {
-            group = (place.group, group_value(request.symbols, place.group));
+    for group in 0..request.symbols.groups().len() as u32 {
+        in_group(machine, request, asked, (group, true), seen, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Asks the anchors of one group; whether the condition is told which that is.
+fn in_group(
+    machine: &mut Machine<'_>,
+    request: &MarkRequest<'_>,
+    asked: Asked,
+    (group, is_told): (u32, bool),
+    seen: &mut Seen,
+    found: &mut Vec<Place>,
+) -> Result<(), Failure> {
+    let mut value = Value::None;
+    for place in members_of(request.symbols, group, asked.side) {
+        if is_told && value.is_none() {
+            value = group_value(request.symbols, group);
         }
-        let frame = frame(dense, place.anchor, place.anchor.node(), request.target, group.1.clone());
-        if machine.test(entry, condition, &frame)? {
+        let node = place.anchor.node();
+        let frame = frame(request.snapshot.dense(), place.anchor, node, request.target, value.clone());
+        if seen.test(machine, asked, &frame, (node, Some(place.anchor)))? {
             found.push(place);
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// {anchor, node, graph, target, group}

@@ -13,6 +13,9 @@ mod cells;
 mod conflicts;
 mod counts;
 mod dirty;
+mod layers;
+#[cfg(test)]
+mod layers_tests;
 mod marks;
 mod measure;
 mod order;

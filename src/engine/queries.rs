@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use super::cells::Cells;
-use super::marks::{self, MarkList, MarkRequest, MarkTable};
+use super::layers;
+use super::marks::{MarkList, MarkRequest, MarkTable};
 use super::pairs::{Class, PairTable};
 use super::search::{Action, Form, GroupVerdict, Rule, Search};
 use super::sides::{self, Asked, Functions, Leaf, PAIR_FRAME, ROLE_FRAME};
@@ -78,16 +79,9 @@ fn pairs_of(db: &dyn Db, rules: RuleSet, class: Class) -> Vec<(Sym, Sym)> {
 /// The symbol table of a target graph.
 #[salsa::tracked(returns(clone))]
 pub fn symbols<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>) -> Answer<Symbols> {
-    let name = layer.symbols(db);
-    let linked = program(db, rules, Roots::of(db, [(Kind::Symbols, name)]));
-    let snapshot = layer.at(db).snapshot(db);
-    let host = Cells { db, rules };
-    let mut machine = Machine::over(&linked.0, &host, snapshot, layer.target(db));
-    machine.set_tally(db.tally());
-    machine.share_alike();
-    let built = machine.build_symbols(name, layer.target(db));
-    machine.keep_kinds();
-    answer(built, linked)
+    let linked = program(db, rules, Roots::of(db, [(Kind::Symbols, layer.symbols(db))]));
+    let built = layers::grouped(Cells { db, rules }, layer, linked);
+    built.map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
 }
 
 /// The anchors that carry one mark.
@@ -118,18 +112,13 @@ pub fn mark_list<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>, mark: 
         mark,
         earlier: MarkTable::new(snapshot.clone(), earlier),
     };
-    let host = Cells { db, rules };
-    let mut machine = Machine::over(&linked.0, &host, snapshot, layer.target(db));
-    machine.set_tally(db.tally());
-    machine.share_alike();
-    let marked = marks::mark(&mut machine, request, id);
-    machine.keep_kinds();
+    let marked = layers::marked(Cells { db, rules }, layer, &request, linked);
     if let Ok(list) = &marked
         && let Some(tally) = db.tally().filter(|_| !list.places.is_empty())
     {
         tally.reach((Kind::Attribute, mark));
     }
-    answer(marked, linked)
+    marked.map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
 }
 
 /// The side of an attribute that has a condition of its own. A query, so that the condition itself does not matter.

@@ -14,6 +14,7 @@ mod kinds;
 #[cfg(test)]
 mod kinds_tests;
 mod list;
+mod moved;
 mod near;
 mod node;
 mod per_node;
@@ -34,6 +35,7 @@ pub use edit::{Builder, Edit, Place};
 pub use equal::{Compared, Difference, difference, equal_up_to_inserted};
 pub use intern::Sym;
 pub use kinds::{Kind, Kinds, NO_KIND};
+pub use moved::Moved;
 pub use near::{Edited, Near};
 pub use node::{GraphInfo, ModelInfo, Node, NodeDetail, Port, Ports};
 pub use reach::{Edge, LiveReach, Reach, ReachScratch};

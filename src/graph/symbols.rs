@@ -207,7 +207,7 @@ pub fn compare_labels(state: &State, a: Anchor, b: Anchor) -> std::cmp::Ordering
 
 /// The same for anchors whose nodes' names are at hand. What follows a name counts only where one name begins with
 /// the other, so labels are seldom built.
-fn compare_named(name_a: &str, a: Anchor, name_b: &str, b: Anchor) -> std::cmp::Ordering {
+pub(super) fn compare_named(name_a: &str, a: Anchor, name_b: &str, b: Anchor) -> std::cmp::Ordering {
     let shared = name_a.len().min(name_b.len());
     let beginning = name_a.as_bytes()[..shared].cmp(&name_b.as_bytes()[..shared]);
     beginning.then_with(|| label_of(name_a, a).cmp(&label_of(name_b, b)))
@@ -217,12 +217,22 @@ fn compare_named(name_a: &str, a: Anchor, name_b: &str, b: Anchor) -> std::cmp::
 /// which lie anywhere.
 fn beginning(name: &str, anchor: Anchor) -> [u64; 3] {
     const LENGTH: usize = 24;
+    // Written by hand: this is done for each group of a table.
+    let mut digits = [0; 10];
+    let mut first = digits.len();
+    let mut rest = anchor.index();
+    while first == digits.len() || rest > 0 {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    let side: &[u8] = if anchor.is_in() { b"_in_" } else { b"_out_" };
     let mut bytes = [0; LENGTH];
-    let mut write = |text: &str| bytes.iter_mut().zip(text.bytes()).for_each(|(to, byte)| *to = byte);
-    if name.len() < LENGTH {
-        write(&label_of(name, anchor))
-    } else {
-        write(name)
+    let mut at = 0;
+    for part in [name.as_bytes(), side, &digits[first..]] {
+        let part = &part[..part.len().min(LENGTH - at)];
+        bytes[at..at + part.len()].copy_from_slice(part);
+        at += part.len();
     }
     std::array::from_fn(|part| {
         let bytes = &bytes[part * 8..part * 8 + 8];

@@ -169,6 +169,7 @@ impl<'a> Again<'a> {
                 Told::Order(node, to) => apart.are_in_same_order(node, to),
                 Told::List { graph, all } => apart.is_same_list(graph, all),
                 Told::Reaches { from, to, holds } => host.reaches(machine, from, to) == holds,
+                Told::Mark(_) => false,
             })
     }
 
@@ -226,6 +227,12 @@ impl<'a> Machine<'a> {
         (local, base): (Local, usize),
     ) -> Option<Turn<'a>> {
         self.again.as_ref()?;
+        let around = self.around(code, (local, base));
+        self.turn(|| Place { entry: code.entry, list, around })
+    }
+
+    /// What is in a frame before the element of a loop, but for what only expressions have left there.
+    pub(super) fn around(&self, code: &Code, (local, base): (Local, usize)) -> Vec<Value> {
         let mut around = self.stack.get(base..base + local as usize).unwrap_or_default().to_vec();
         for op in &code.ops {
             if let Op::Let { local, .. }
@@ -237,7 +244,7 @@ impl<'a> Machine<'a> {
                 *left = Value::None;
             }
         }
-        self.turn(|| Place { entry: code.entry, list, around })
+        around
     }
 
     fn turn(&mut self, place: impl FnOnce() -> Place) -> Option<Turn<'a>> {

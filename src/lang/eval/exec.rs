@@ -6,6 +6,7 @@ use super::again::Turn;
 use super::code::Code;
 use super::edits::attr_value;
 use super::machine::STORED;
+use super::regroup::Step;
 use super::sieve::{FEW, Question};
 use super::{EntryId, Failure, Machine, Subject, Value};
 use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder, Tracked};
@@ -47,8 +48,8 @@ pub(super) enum Flow {
     Stop,
 }
 
-/// Of a loop: a question for each element, and where its rounds are.
-type Prepared<'a, 'b> = (Option<(Question, &'b Block)>, Option<Turn<'a>>);
+/// Of a loop: a question for each element, and where its rounds are; whether they make groups that are recorded.
+type Prepared<'a, 'b> = (Option<(Question, &'b Block)>, Option<Turn<'a>>, bool);
 
 impl<'a> Machine<'a> {
     /// Runs a block of an item in a frame that starts with `frame`, and gives what it gives. `stop` ends the block.
@@ -219,17 +220,17 @@ impl<'a> Machine<'a> {
             }
             Statement::Found(anchor) => {
                 let anchor = self.anchor(code, *anchor, base, "found")?;
-                self.group(|builder| builder.found(anchor))?;
+                self.group(Step::Found(anchor))?;
             }
             Statement::Join { anchor, to } => {
                 let anchor = self.anchor(code, *anchor, base, "join")?;
                 let to = self.anchor(code, *to, base, "join")?;
-                self.group(|builder| builder.join(anchor, to))?;
+                self.group(Step::Join(anchor, to))?;
             }
             Statement::Unite { anchor, with } => {
                 let anchor = self.anchor(code, *anchor, base, "unite")?;
                 let with = self.anchor(code, *with, base, "unite")?;
-                self.group(|builder| builder.unite(anchor, with))?;
+                self.group(Step::Unite(anchor, with))?;
             }
             Statement::Fail(text) => {
                 let frame = self.frame(code, base);
@@ -385,9 +386,8 @@ impl<'a> Machine<'a> {
     ) -> Result<Flow, Failure> {
         if !Self::is_lazy(code, list) {
             let values = self.value(code, list, base)?;
-            let (sifted, turn) =
-                self.prepared((code, list, block), values.len(), values.at(0), (local, base));
-            return self.rounds(code, (local, base), (sifted, turn), values.elements(), body);
+            let prepared = self.prepared((code, list, block), values.len(), values.at(0), (local, base));
+            return self.rounds(code, (local, base), prepared, values.elements(), body);
         }
         let mut elements = self.loops.pop().unwrap_or_default();
         self.each(code, list, base, &mut |m, value| {
@@ -414,17 +414,19 @@ impl<'a> Machine<'a> {
         first: Option<Value>,
         at: (Local, usize),
     ) -> Prepared<'a, 'b> {
-        let is_long = len >= Some(FEW) && matches!(first, Some(Value::Node(_)));
-        let Some(block) = block.filter(|_| is_long) else { return (None, None) };
+        let is_of_nodes = matches!(first, Some(Value::Node(_)));
+        let regroups = is_of_nodes && self.regroups(code, list, at);
+        let is_long = len >= Some(FEW) && is_of_nodes;
+        let Some(block) = block.filter(|_| is_long) else { return (None, None, regroups) };
         let sifted = self.can_sift(code).then(|| (Question::body(code.entry, list), block));
-        (sifted, self.loop_turn(code, list, at))
+        (sifted, self.loop_turn(code, list, at), regroups)
     }
 
     fn rounds(
         &mut self,
         code: &Code,
         (local, base): (Local, usize),
-        (sifted, turn): Prepared<'a, '_>,
+        (sifted, turn, regroups): Prepared<'a, '_>,
         elements: impl Iterator<Item = Value>,
         body: &mut dyn FnMut(&mut Self) -> Result<Flow, Failure>,
     ) -> Result<Flow, Failure> {
@@ -445,6 +447,7 @@ impl<'a> Machine<'a> {
             self.begin_round(code, local, base);
             result = match (&turn, &self.stack[base + local as usize]) {
                 (Some(turn), &Value::Node(node)) => self.round(turn, node, &mut *body),
+                (None, &Value::Node(node)) if regroups => self.group_round(node, &mut *body),
                 _ => body(self),
             };
             if !matches!(result, Ok(Flow::Next)) {
@@ -464,14 +467,14 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn group(
-        &mut self,
-        step: impl FnOnce(&mut SymbolsBuilder) -> Result<(), SymbolError>,
-    ) -> Result<(), Failure> {
+    pub(super) fn group(&mut self, step: Step) -> Result<(), Failure> {
         let Some(builder) = &mut self.builder else {
             return Err(Failure::mechanism("no-symbols", "groups are made inside `symbols` alone"));
         };
-        let Err(error) = step(builder) else { return Ok(()) };
+        let Err(error) = step.take(builder) else {
+            self.see_group(step);
+            return Ok(());
+        };
         let (code, anchor, what) = match error {
             SymbolError::Unregistered(anchor) => ("unregistered", anchor, "is in no group yet"),
             SymbolError::TwoSymbols(anchor) => ("two-symbols", anchor, "is in another group already"),

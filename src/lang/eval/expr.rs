@@ -167,7 +167,10 @@ impl<'a> Machine<'a> {
     #[inline(never)]
     fn has_mark(&mut self, code: &Code, of: ExprId, mark: Sym, base: usize) -> Value {
         match self.expr(code, of, base).as_anchor() {
-            Some(anchor) => Value::Bool(self.marks.as_ref().is_some_and(|m| m.has(anchor, mark))),
+            Some(anchor) => {
+                self.see_marks(anchor);
+                Value::Bool(self.marks.as_ref().is_some_and(|m| m.has(anchor, mark)))
+            }
             None => Value::None,
         }
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use super::attrs::Place;
 use super::code::Code;
 use super::machine::STORED;
+use super::regroup::Step;
 use super::stream::End;
 use super::trace::Told;
 use super::{GroupRef, Machine, Value};
@@ -226,6 +227,7 @@ impl<'a> Machine<'a> {
             (Fact::AnchorAsOutput, Anchor::Out(output)) => return Value::Output(output),
             (Fact::AnchorTensor, _) => return anchor.into(),
             (Fact::AnchorMarks, _) => {
+                self.see_marks(anchor);
                 let marks = self.marks.as_ref().map(|marks| marks.list(anchor)).unwrap_or_default();
                 return Value::list(marks.into_iter().map(Value::Mark).collect());
             }
@@ -234,6 +236,7 @@ impl<'a> Machine<'a> {
                     (Some(builder), _) => builder.is_registered(anchor),
                     (None, tracked) => tracked.as_ref().is_some_and(|table| table.contains(anchor)),
                 };
+                self.see_group(Step::Registered(anchor, known));
                 return Value::Bool(known);
             }
             (Fact::AnchorGroupSize, _) => {
@@ -241,6 +244,7 @@ impl<'a> Machine<'a> {
                     (Some(builder), _) => builder.group_size(anchor),
                     (None, tracked) => tracked.as_mut().map_or(0, |table| table.size(anchor)),
                 };
+                self.see_group(Step::Size(anchor, size));
                 return count(size);
             }
             (Fact::AnchorSameGroup, _) => {
@@ -249,6 +253,7 @@ impl<'a> Machine<'a> {
                     (Some(builder), _) => builder.same_group(anchor, other),
                     (None, tracked) => tracked.as_mut().is_some_and(|table| table.same_group(anchor, other)),
                 };
+                self.see_group(Step::Same(anchor, other, same));
                 return Value::Bool(same);
             }
             _ => {}

@@ -14,6 +14,7 @@ use super::host::{Failure, Host, Marks};
 use super::lasting::Lasting;
 use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
+use super::regroup::Regroup;
 use super::sieve::{Question, Sieve};
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Trace};
@@ -101,6 +102,7 @@ pub struct Machine<'a> {
     pub(super) pending: Option<Failure>,
     pub(super) reads: Option<ReadLog>,
     pub(super) again: Option<Box<Again<'a>>>,
+    pub(super) regroup: Option<Box<Regroup<'a>>>,
     pub(super) trace: Option<Box<Trace>>,
     pub(super) tally: Option<Arc<Tally>>,
     pub(super) watch: Option<&'a dyn Watch>,
@@ -158,6 +160,7 @@ impl<'a> Machine<'a> {
             pending: None,
             reads: None,
             again: None,
+            regroup: None,
             trace: None,
             tally: None,
             watch: None,

@@ -34,6 +34,7 @@ mod neighbours;
 mod own;
 mod program;
 mod reach;
+mod regroup;
 mod render;
 mod residual;
 mod sieve;
@@ -57,8 +58,9 @@ pub use host::{Cause, Failure, Host, HostMark, Marks, NoHost};
 pub use machine::Machine;
 pub use program::Program;
 pub use reach::reaches;
+pub use regroup::{Grouping, Regroup};
 pub use tally::{Outcomes, Reached, Tally, VERDICT, cell};
-pub use trace::{Event, EventKind, Reads};
+pub use trace::{Beyond, Event, EventKind, Reads};
 pub use value::{GroupRef, Items, List, Value};
 pub use watch::{Spot, Watch};
 

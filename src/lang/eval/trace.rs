@@ -2,8 +2,9 @@
 
 use rustc_hash::FxHashSet;
 
+use super::regroup::Step;
 use super::{EntryId, Machine, Value};
-use crate::graph::{GraphId, NodeId};
+use crate::graph::{Anchor, Apart, GraphId, NodeId};
 use crate::lang::hir::ExprId;
 
 /// The nodes whose edges, attributes or tensors were read. A result stays valid while none of them changes and
@@ -22,6 +23,8 @@ pub(super) struct ReadLog {
     /// Nodes whose edges were not read.
     pub own: Vec<NodeId>,
     pub told: Vec<Told>,
+    /// What was done to the groups of a table, and asked of them ([`super::regroup`]).
+    pub grouped: Vec<Step>,
     pub everything: bool,
     /// A round of a loop is recorded: edges count apart, what no node stands for is told, and graphs are vouched for
     /// ([`super::again`]).
@@ -39,6 +42,8 @@ pub(super) enum Told {
     List { graph: GraphId, all: bool },
     /// Whether there is a path.
     Reaches { from: NodeId, to: NodeId, holds: bool },
+    /// Marks of an anchor.
+    Mark(Anchor),
 }
 
 /// Where the reads of a result begin in a log.
@@ -60,6 +65,25 @@ pub(super) struct Seen {
 impl ReadLog {
     pub fn of_round() -> ReadLog {
         ReadLog { of_round: true, ..ReadLog::default() }
+    }
+
+    /// Is empty again, and keeps its room.
+    pub fn clear(&mut self) {
+        self.nodes.clear();
+        self.own.clear();
+        self.told.clear();
+        self.grouped.clear();
+        self.everything = false;
+    }
+
+    /// Holds each node once. Who read the edges of a node is in the first list.
+    pub fn tidy(&mut self) {
+        let ReadLog { nodes, own, .. } = self;
+        for nodes in [&mut *nodes, &mut *own] {
+            nodes.sort_unstable();
+            nodes.dedup();
+        }
+        own.retain(|node| nodes.binary_search(node).is_err());
     }
 
     #[inline]
@@ -168,9 +192,74 @@ impl Machine<'_> {
         }
     }
 
+    /// Records that marks of an anchor were looked at. They change with no edit of a node, and where that matters somebody records
+    /// a round.
+    pub(super) fn see_marks(&mut self, anchor: Anchor) {
+        if let Some(reads) = self.reads.as_mut().filter(|reads| reads.of_round) {
+            reads.tell(Told::Mark(anchor));
+        }
+    }
+
     /// Records that the nodes of a graph were looked at; `all`: and those of subgraphs.
     pub(super) fn see_list(&mut self, graph: GraphId, all: bool) {
         self.tell(Told::List { graph, all });
+    }
+}
+
+/// What an answer about a node rests on beside the node itself, its edges, and the graphs around it.
+#[derive(Clone, Debug)]
+pub struct Beyond {
+    nodes: Vec<NodeId>,
+    told: Vec<Told>,
+    everything: bool,
+}
+
+impl Beyond {
+    /// Whether it is the same in two graphs; also false where that is not known.
+    pub fn is_same(&self, apart: &Apart) -> bool {
+        !self.everything
+            && self.nodes.iter().all(|&node| apart.is_same(node))
+            && self.told.iter().all(|told| told.is_same(apart))
+    }
+
+    /// Another answer about the node rests on more.
+    pub fn extend(&mut self, more: Beyond) {
+        self.everything |= more.everything;
+        self.nodes.extend(more.nodes);
+        self.nodes.sort_unstable();
+        self.nodes.dedup();
+        self.told.extend(more.told);
+    }
+
+    /// About how many bytes are kept.
+    pub fn size(&self) -> usize {
+        size_of::<Beyond>() + size_of_val(&self.nodes[..]) + size_of_val(&self.told[..])
+    }
+}
+
+impl Machine<'_> {
+    /// Starts recording for [`Machine::look_beyond`].
+    pub fn record_beyond(&mut self) {
+        self.reads = Some(ReadLog::of_round());
+    }
+
+    /// What was looked at since the last call beside a node; marks of this anchor do not count.
+    pub fn look_beyond(&mut self, node: NodeId, anchor: Option<Anchor>) -> Option<Beyond> {
+        let log = self.reads.as_mut()?;
+        let is_within = !log.everything
+            && log.nodes.iter().chain(&log.own).all(|&seen| seen == node)
+            && log.told.iter().all(|told| matches!(told, Told::Mark(of) if Some(*of) == anchor));
+        let beyond = (!is_within).then(|| {
+            let nodes = log.nodes.iter().chain(&log.own).copied().filter(|&seen| seen != node);
+            let is_known = |told: &Told| !matches!(told, Told::Mark(of) if Some(*of) == anchor);
+            let told = log.told.iter().copied().filter(is_known).collect();
+            let mut beyond = Beyond { nodes: nodes.collect(), told, everything: log.everything };
+            beyond.nodes.sort_unstable();
+            beyond.nodes.dedup();
+            beyond
+        });
+        log.clear();
+        beyond
     }
 }
 
