@@ -14,6 +14,7 @@ use super::host::{Failure, Host, Marks};
 use super::lasting::Lasting;
 use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
+use super::quiet::{Quiet, Suppositions};
 use super::sieve::{Question, Sieve};
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Trace};
@@ -70,6 +71,9 @@ pub struct Machine<'a> {
     pub(super) alike: Option<Box<Alike>>,
     /// What types of nodes settle.
     pub(super) sieves: FxHashMap<Question, Sieve>,
+    /// What kinds of nodes and of their readers settle.
+    pub(super) quiets: FxHashMap<Question, Quiet>,
+    pub(super) suppositions: Suppositions,
     /// Cells of matrices, as far as they have been asked.
     pub(super) grids: Vec<Grid>,
     /// A sweep visits this node alone.
@@ -138,6 +142,8 @@ impl<'a> Machine<'a> {
             lasting: None,
             alike: None,
             sieves: FxHashMap::default(),
+            quiets: FxHashMap::default(),
+            suppositions: Suppositions::default(),
             grids: Vec::new(),
             only: None,
             counters: FxHashMap::default(),
