@@ -5,91 +5,23 @@
 //! that comes to nothing here changes nothing there, reports nothing and does not fail. It may be supposed that no reader of the
 //! example satisfies a condition: then what is found holds where that is so ([`Supposed`]).
 
-use std::rc::Rc;
-
+use super::alike::Kept;
 use super::arith::{arith, compare};
 use super::code::{Code, NONE, Op, Span};
+use super::known::{Known, Lifted};
 use super::program::Data;
 use super::simplify::is_pure;
 use super::{EntryId, Machine, Value};
-use crate::graph::{NodeId, Sym};
+use crate::graph::NodeId;
 use crate::lang::facts::Fact;
-use crate::lang::hir::{Block, Compare, Each, Entry, ExprId, Line, Local, Statement, WalkMode};
-use crate::lang::syntax::ast::{Kind, Quantifier};
-
-use super::alike::Kept;
-
-/// Of a value that may be more than so many, nothing is known.
-const MOST_VALUES: usize = 8;
-
-/// Loops of more rounds than this are gone through once, for all elements.
-const MOST_ROUNDS: usize = 16;
+use crate::lang::hir::{Compare, Each, ExprId, Line, Local, WalkMode};
+use crate::lang::syntax::ast::Quantifier;
 
 /// So many expressions and statements are looked at; what is left then is open.
 const MOST_LOOKS: u32 = 1 << 11;
 
 /// Calls that nest more deeply are not looked into.
-const DEEPEST: u32 = 24;
-
-/// What is known of a value.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Known {
-    /// It is one of these, which are the same seen from anywhere.
-    Among(Rc<[Value]>),
-    /// It is a place at the node, as seen from the example.
-    There(Value),
-    Open,
-}
-
-impl Known {
-    fn one(value: Value) -> Known {
-        if Kept::is_free(&value) { Known::Among([value].into()) } else { Known::Open }
-    }
-
-    fn truth(&self) -> Option<bool> {
-        let Known::Among(values) = self else { return None };
-        let holds = values.first()?.is_true();
-        values.iter().all(|value| value.is_true() == holds).then_some(holds)
-    }
-
-    /// The one value that it is.
-    fn value(&self) -> Option<&Value> {
-        match self {
-            Known::Among(values) => Some(&values[0]).filter(|_| values.len() == 1),
-            Known::There(value) => Some(value),
-            Known::Open => None,
-        }
-    }
-
-    fn is_empty_list(&self) -> bool {
-        self.value().is_some_and(|value| value.len() == Some(0))
-    }
-
-    fn or(self, other: Known) -> Known {
-        match (&self, &other) {
-            (Known::Among(these), Known::Among(those)) => {
-                let mut all = these.to_vec();
-                all.extend(those.iter().filter(|value| !these.contains(value)).cloned());
-                if all.len() <= MOST_VALUES { Known::Among(all.into()) } else { Known::Open }
-            }
-            _ if self == other => self,
-            _ => Known::Open,
-        }
-    }
-
-    /// What comes of each value that it may be.
-    fn each(&self, mut f: impl FnMut(&Value) -> Option<Value>) -> Known {
-        let Known::Among(values) = self else { return Known::Open };
-        let one = |value| f(value).map_or(Known::Open, Known::one);
-        values.iter().map(one).reduce(Known::or).unwrap_or(Known::Open)
-    }
-
-    fn each_pair(&self, other: &Known, mut f: impl FnMut(&Value, &Value) -> Option<Value>) -> Known {
-        let Known::Among(values) = self else { return Known::Open };
-        let one = |value| other.each(|other| f(value, other));
-        values.iter().map(one).reduce(Known::or).unwrap_or(Known::Open)
-    }
-}
+pub(super) const DEEPEST: u32 = 24;
 
 /// A condition that is supposed to hold of no reader.
 #[derive(Debug, PartialEq)]
@@ -111,48 +43,10 @@ pub(super) enum Grain {
     Kind,
 }
 
-/// What statements that change nothing and do not fail may do. `None` in its place: they may do more.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Course {
-    goes_on: bool,
-    /// The item that they are of ends.
-    ends: bool,
-}
-
-const NOTHING: Course = Course { goes_on: true, ends: false };
-const END: Course = Course { goes_on: false, ends: true };
-
-impl Course {
-    fn or(self, other: Course) -> Course {
-        Course { goes_on: self.goes_on || other.goes_on, ends: self.ends || other.ends }
-    }
-}
-
 impl<'a> Machine<'a> {
     /// How a condition comes out at all nodes that are like the one that `locals` hold, or hold anchors of.
     pub(super) fn foretold(&mut self, code: &Code, condition: ExprId, at: &[(Local, Value)]) -> Option<bool> {
         self.foresee(code, (Grain::Type, false), at, |f, base| f.plain(code, condition, base)?.truth())?.0
-    }
-
-    /// Whether a block comes to nothing where `local` holds a node like `node`.
-    pub(super) fn is_idle_at(&mut self, code: &Code, block: &Block, local: Local, node: NodeId) -> bool {
-        let at = [(local, Value::Node(node))];
-        self.foresee(code, (Grain::Type, false), &at, |f, base| f.course(code, block, base))
-            .is_some_and(|(course, _)| course == Some(NOTHING))
-    }
-
-    /// Of which conditions no reader may be for a block to come to nothing where `local` holds a place like `place`.
-    pub(super) fn quiet_block(
-        &mut self,
-        code: &Code,
-        block: &Block,
-        local: Local,
-        place: Value,
-    ) -> Option<Vec<Supposed>> {
-        let at = [(local, place)];
-        let (course, supposed) =
-            self.foresee(code, (Grain::Kind, true), &at, |f, base| f.course(code, block, base))?;
-        (course == Some(NOTHING)).then_some(supposed)
     }
 
     /// Of which conditions no reader may be for a list to be empty where `local` holds a place like `place`.
@@ -184,7 +78,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Looks at code in a frame of its own, where `at` holds places at one node.
-    fn foresee<T>(
+    pub(super) fn foresee<T>(
         &mut self,
         code: &Code,
         (grain, may_suppose): (Grain, bool),
@@ -192,12 +86,13 @@ impl<'a> Machine<'a> {
         look: impl FnOnce(&mut Foresight<'_, 'a>, usize) -> T,
     ) -> Option<(T, Vec<Supposed>)> {
         let place = |value: &Value| value.as_node().or_else(|| value.as_anchor().map(|anchor| anchor.node()));
-        let node = at.iter().find_map(|(_, value)| place(value))?;
+        let (about, node) = at.iter().find_map(|(_, value)| Some((value.clone(), place(value)?)))?;
         let origin = self.stack.len();
         let supposed = may_suppose.then(Vec::new);
         let mut foresight = Foresight {
             machine: self,
             grain,
+            about,
             node,
             known: Vec::new(),
             origin,
@@ -216,10 +111,12 @@ impl<'a> Machine<'a> {
     }
 }
 
-struct Foresight<'m, 'a> {
-    machine: &'m mut Machine<'a>,
+/// A look at code.
+pub(super) struct Foresight<'m, 'a> {
+    pub machine: &'m mut Machine<'a>,
     grain: Grain,
-    /// The example.
+    /// The example, and its node.
+    about: Value,
     node: NodeId,
     /// What is known of the locals of all frames from `origin` on. The machine's stack holds those that are known.
     known: Vec<Known>,
@@ -227,22 +124,22 @@ struct Foresight<'m, 'a> {
     /// `None`: nothing may be supposed.
     supposed: Option<Vec<Supposed>>,
     left: u32,
-    depth: u32,
+    pub depth: u32,
 }
 
 impl<'a> Foresight<'_, 'a> {
-    fn enter(&mut self, code: &Code) -> usize {
+    pub fn enter(&mut self, code: &Code) -> usize {
         let base = self.machine.enter(&[], code.locals);
         self.known.resize(base - self.origin + code.locals as usize, Known::Open);
         base
     }
 
-    fn leave(&mut self, base: usize) {
+    pub fn leave(&mut self, base: usize) {
         self.machine.leave(base);
         self.known.truncate(base - self.origin);
     }
 
-    fn bind(&mut self, base: usize, local: Local, known: Known) {
+    pub fn bind(&mut self, base: usize, local: Local, known: Known) {
         let slot = base + local as usize;
         self.machine.stack[slot] = known.value().cloned().unwrap_or_default();
         self.known[slot - self.origin] = known;
@@ -252,19 +149,19 @@ impl<'a> Foresight<'_, 'a> {
         &self.known[base + local as usize - self.origin]
     }
 
-    fn spend(&mut self) -> bool {
+    pub fn spend(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0
     }
 
     // Expressions.
 
-    fn truth(&mut self, code: &Code, id: ExprId, base: usize) -> Option<bool> {
+    pub fn truth(&mut self, code: &Code, id: ExprId, base: usize) -> Option<bool> {
         self.look(code, id, base).truth()
     }
 
     /// What `id` can be.
-    fn look(&mut self, code: &Code, id: ExprId, base: usize) -> Known {
+    pub fn look(&mut self, code: &Code, id: ExprId, base: usize) -> Known {
         if id == NONE {
             return Known::one(Value::None);
         }
@@ -441,7 +338,7 @@ impl<'a> Foresight<'_, 'a> {
         Some(self.known(value))
     }
 
-    fn known(&self, value: Value) -> Known {
+    pub fn known(&self, value: Value) -> Known {
         match Kept::new(&value, self.node) {
             _ if Kept::is_free(&value) => Known::Among([value].into()),
             Some(_) => Known::There(value),
@@ -547,17 +444,19 @@ impl<'a> Foresight<'_, 'a> {
         let Op::Fact { fact: Fact::OutputReaders, base: of, .. } = code.ops[list as usize] else {
             return false;
         };
-        let is_of_node = matches!(self.look(code, of, base), Known::There(Value::Output(_)));
-        if !is_of_node || self.supposed.is_none() || !is_pure(self.machine.program.entries(), code, condition)
+        let Known::There(output @ Value::Output(_)) = self.look(code, of, base) else { return false };
+        // Of an output, the readers of others are not looked at.
+        let is_looked_at = self.about == output || self.about == Value::Node(self.node);
+        if !is_looked_at
+            || self.supposed.is_none()
+            || !is_pure(self.machine.program.entries(), code, condition)
         {
             return false;
         }
-        let mut given: Vec<(Local, Known)> = (0..code.locals)
-            .filter(|&other| other != local && mentions(code, condition, other))
-            .map(|local| (local, self.of_local(base, local).clone()))
-            .collect();
         // Of places at the node nothing is known where a reader is looked at.
-        given.retain(|(_, known)| matches!(known, Known::Among(_)));
+        let given = locals_of(code, condition).into_iter().filter(|&other| other != local);
+        let given = given.map(|local| (local, self.of_local(base, local).clone()));
+        let given = given.filter(|(_, known)| matches!(known, Known::Among(_))).collect();
         let supposed = Supposed { entry: code.entry, condition, local, given };
         if let Some(all) = &mut self.supposed
             && !all.contains(&supposed)
@@ -613,150 +512,18 @@ impl<'a> Foresight<'_, 'a> {
             _ => Known::Open,
         }
     }
-
-    // Statements.
-
-    fn course(&mut self, code: &Code, block: &Block, base: usize) -> Option<Course> {
-        let mut course = NOTHING;
-        for statement in block {
-            let next = self.course_of(code, statement, base)?;
-            course = Course { goes_on: next.goes_on, ends: course.ends || next.ends };
-            if !course.goes_on {
-                break;
-            }
-        }
-        Some(course)
-    }
-
-    fn course_of(&mut self, code: &Code, statement: &Statement, base: usize) -> Option<Course> {
-        if !self.spend() {
-            return None;
-        }
-        match statement {
-            Statement::Let { local, value } => {
-                let known = self.plain(code, *value, base)?;
-                self.bind(base, *local, known);
-                Some(NOTHING)
-            }
-            Statement::Stop => Some(END),
-            Statement::Give(value) => self.plain(code, *value, base).map(|_| END),
-            Statement::If { arms, otherwise } => {
-                let mut may: Option<Course> = None;
-                let also =
-                    |may: Option<Course>, course: Course| Some(may.map_or(course, |may| may.or(course)));
-                for (condition, block) in arms {
-                    match self.plain(code, *condition, base)?.truth() {
-                        Some(false) => {}
-                        Some(true) => return also(may, self.course(code, block, base)?),
-                        None => may = also(may, self.course(code, block, base)?),
-                    }
-                }
-                also(may, self.course(code, otherwise, base)?)
-            }
-            Statement::For { local, list, body } => self.course_of_loop(code, (*local, *list), body, base),
-            Statement::Do { bind: None, action, args } => self.course_of_action(code, *action, args, base),
-            _ => None,
-        }
-    }
-
-    /// What is known of an expression that nobody misses if it is not evaluated.
-    fn plain(&mut self, code: &Code, id: ExprId, base: usize) -> Option<Known> {
-        is_pure(self.machine.program.entries(), code, id).then(|| self.look(code, id, base))
-    }
-
-    fn course_of_loop(
-        &mut self,
-        code: &Code,
-        (local, list): (Local, ExprId),
-        body: &Block,
-        base: usize,
-    ) -> Option<Course> {
-        let known = self.plain(code, list, base)?;
-        let (all, filter) = match code.ops[list as usize] {
-            Op::Where { local, list, condition } if known == Known::Open => {
-                (self.look(code, list, base), Some((local, condition)))
-            }
-            _ => (known, None),
-        };
-        let rounds: Vec<Known> = match all.value() {
-            Some(list) if list.len().is_some_and(|len| len <= MOST_ROUNDS) => {
-                list.elements().map(|element| self.known(element)).collect()
-            }
-            _ => vec![Known::Open],
-        };
-        let mut course = NOTHING;
-        for element in rounds {
-            if let Some((local, condition)) = filter {
-                self.bind(base, local, element.clone());
-                if self.truth(code, condition, base) == Some(false) {
-                    continue;
-                }
-            }
-            self.bind(base, local, element);
-            course = course.or(self.course(code, body, base)?);
-        }
-        Some(course)
-    }
-
-    /// An action that ends lets its caller go on.
-    fn course_of_action(&mut self, code: &Code, action: Sym, args: &[ExprId], base: usize) -> Option<Course> {
-        let program = self.machine.program;
-        let linked = program.linked(program.entry(Kind::Action, action)?)?;
-        let Entry::Action { block, .. } = &*linked.entry else { return None };
-        let known: Option<Vec<Known>> = args.iter().map(|&arg| self.plain(code, arg, base)).collect();
-        let known = known.filter(|_| self.depth < DEEPEST)?;
-        self.depth += 1;
-        let inner = self.enter(&linked.plain);
-        for (local, known) in (0..).zip(known) {
-            self.bind(inner, local, known);
-        }
-        let course = self.course(&linked.plain, block, inner);
-        self.leave(inner);
-        self.depth -= 1;
-        course.map(|_| NOTHING)
-    }
 }
 
-/// What becomes of a call some of whose arguments must not be none.
-#[derive(Clone, Copy)]
-struct Lifted {
-    may_be_none: bool,
-    is_none: bool,
-}
-
-impl Lifted {
-    fn of(args: &[Known], lift: u32) -> Lifted {
-        let mut lifted = Lifted { may_be_none: false, is_none: false };
-        for (_, arg) in args.iter().enumerate().filter(|(at, _)| *at < 32 && lift >> at & 1 == 1) {
-            match arg {
-                Known::There(_) => {}
-                Known::Open => lifted.may_be_none = true,
-                Known::Among(values) => {
-                    lifted.is_none |= values.iter().all(Value::is_none);
-                    lifted.may_be_none |= values.iter().any(Value::is_none);
-                }
-            }
-        }
-        lifted
-    }
-
-    fn give(self, result: impl FnOnce() -> Known) -> Known {
-        match self {
-            Lifted { is_none: true, .. } => Known::one(Value::None),
-            Lifted { may_be_none: true, .. } => result().or(Known::one(Value::None)),
-            _ => result(),
-        }
-    }
-}
-
-/// Whether `id` reads a local.
-fn mentions(code: &Code, id: ExprId, local: Local) -> bool {
-    let mut open = vec![id];
+/// The locals that `id` reads.
+fn locals_of(code: &Code, id: ExprId) -> Vec<Local> {
+    let (mut locals, mut open) = (Vec::new(), vec![id]);
     while let Some(id) = open.pop() {
-        if matches!(code.ops[id as usize], Op::Local(other) if other == local) {
-            return true;
+        if let Op::Local(local) = code.ops[id as usize]
+            && !locals.contains(&local)
+        {
+            locals.push(local);
         }
         code.children(id, &mut |child| open.push(child));
     }
-    false
+    locals
 }

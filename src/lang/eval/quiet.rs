@@ -12,12 +12,19 @@ use rustc_hash::FxHashMap;
 use super::code::{Code, Op};
 use super::foresee::Supposed;
 use super::sieve::Question;
+use super::stream::End;
 use super::{Machine, Value};
-use crate::graph::{Input, Output};
+use crate::graph::Output;
 use crate::lang::hir::{Block, ExprId, Local};
 
 /// A kind is looked into when so many of it have come by.
 const PATIENCE: u8 = 3;
+
+/// So many misses tell nothing yet.
+const FEW_MISSES: u32 = 64;
+
+/// It is worth while if one in so many is a hit.
+const HITS: u32 = 4;
 
 /// No more conditions on readers than this are kept in mind.
 const MOST_SUPPOSED: usize = 1 << 10;
@@ -33,6 +40,21 @@ pub(super) enum What<'b> {
 #[derive(Default)]
 pub(super) struct Quiet {
     kinds: FxHashMap<u64, Foreseen>,
+    /// Elements of which nothing came, and such of which it was not foreseen.
+    hits: u32,
+    misses: u32,
+}
+
+impl Quiet {
+    fn weigh(&mut self, is_hit: bool) {
+        let count = if is_hit { &mut self.hits } else { &mut self.misses };
+        *count = count.saturating_add(1);
+    }
+
+    /// Whether it is worth while to look at kinds.
+    fn is_worth_it(&self) -> bool {
+        self.misses < FEW_MISSES || self.misses / HITS < self.hits
+    }
 }
 
 enum Foreseen {
@@ -68,7 +90,7 @@ impl<'a> Machine<'a> {
         what: What<'_>,
         (local, base): (Local, usize),
     ) -> bool {
-        if self.reads.is_some() {
+        if self.reads.is_some() || !quiet.is_worth_it() {
             return false;
         }
         let element = self.stack[base + local as usize].clone();
@@ -77,24 +99,31 @@ impl<'a> Machine<'a> {
             Value::Output(output) => (output.node, Some(output)),
             _ => return false,
         };
-        let Some(kind) = self.kind_at(&element) else { return false };
+        let Some(kind) = self.kind_at(&element) else {
+            quiet.weigh(false);
+            return false;
+        };
         let supposed = match quiet.kinds.get(&kind) {
             Some(Foreseen::Unless(supposed)) => Rc::clone(supposed),
-            Some(Foreseen::Open) => return false,
+            Some(Foreseen::Open) => {
+                quiet.weigh(false);
+                return false;
+            }
             _ => match self.foresee_kind(quiet, kind, code, what, (local, base)) {
                 Some(supposed) => supposed,
                 None => return false,
             },
         };
-        if supposed.is_empty() {
-            return true;
-        }
-        let Some(dense) = self.clean(node) else { return false };
-        match output {
-            Some(output) => self.are_as_supposed(&supposed, output),
-            None => (0..dense.outputs(node).len() as u32)
-                .all(|index| self.are_as_supposed(&supposed, Output { node, index })),
-        }
+        let comes_to_nothing = supposed.is_empty()
+            || match output {
+                Some(output) => self.are_as_supposed(&supposed, output),
+                None => {
+                    let outputs = self.node(node).map_or(0, |node| node.outputs.len()) as u32;
+                    (0..outputs).all(|index| self.are_as_supposed(&supposed, Output { node, index }))
+                }
+            };
+        quiet.weigh(comes_to_nothing);
+        comes_to_nothing
     }
 
     #[cold]
@@ -136,25 +165,24 @@ impl<'a> Machine<'a> {
 
     /// Whether what is supposed is true of all readers of an output.
     fn are_as_supposed(&mut self, supposed: &[u32], output: Output) -> bool {
-        let Some(readers) = self.flat_readers(output) else { return false };
-        readers.iter().all(|&reader| self.is_reader_as_supposed(supposed, reader))
-    }
-
-    fn is_reader_as_supposed(&mut self, supposed: &[u32], reader: Input) -> bool {
-        let Some(kind) = self.kind_at(&Value::Input(reader)) else { return false };
-        supposed.iter().all(|&one| match self.suppositions.are_true.get(&(one, kind)) {
-            Some(&known) => known,
-            None => self.look_at_reader(one, kind, reader),
-        })
+        let ended = self.each_reader(output, &mut |m, reader| {
+            m.kind_at(&reader).is_some_and(|kind| {
+                supposed.iter().all(|&one| match m.suppositions.are_true.get(&(one, kind)) {
+                    Some(&known) => known,
+                    None => m.look_at_reader(one, kind, &reader),
+                })
+            })
+        });
+        ended == End::All
     }
 
     #[cold]
-    fn look_at_reader(&mut self, supposed: u32, kind: u64, reader: Input) -> bool {
+    fn look_at_reader(&mut self, supposed: u32, kind: u64, reader: &Value) -> bool {
         let suppositions = std::mem::take(&mut self.suppositions);
         let is_true = suppositions
             .all
             .get(supposed as usize)
-            .is_some_and(|one| self.is_as_supposed(one, Value::Input(reader)));
+            .is_some_and(|one| self.is_as_supposed(one, reader.clone()));
         self.suppositions = suppositions;
         self.suppositions.are_true.insert((supposed, kind), is_true);
         is_true

@@ -240,7 +240,8 @@ impl<'a> Machine<'a> {
         end((0..len).filter_map(|i| list.at(i)).all(|value| self.spend(1) && sink(self, value)))
     }
 
-    fn each_reader(&mut self, output: Output, sink: &mut Sink<'_, 'a>) -> End {
+    /// Goes through the readers of an output.
+    pub(super) fn each_reader(&mut self, output: Output, sink: &mut Sink<'_, 'a>) -> End {
         self.see(output.node);
         if let Some(readers) = self.flat_readers(output) {
             return end(readers.iter().all(|&r| self.spend(1) && sink(self, Value::Input(r))));
