@@ -12,6 +12,7 @@ use proptest::prelude::*;
 const FACTS: &str = "set KNOWN = { Data, Relu, Add, Copy, Mark }
 attr size: int on node
 attr large: bool on node
+attr rare: bool on node
 attr unusual: int on input
 
 enum Allowed { All, Some, Nothing }
@@ -72,9 +73,10 @@ action count(n: Node) {
 ";
 
 /// What is done at each node `n`.
-const BODIES: [&str; 12] = [
+const BODIES: [&str; 13] = [
     "for o in n.outputs { do separate(o) }",
     "do shrink(n)",
+    "if n.attr(rare) { report n \"rare\" }",
     "do count(n)",
     "for o in n.outputs where o.reader_count > 1 { let all = (o.readers where used(it) == Writes).map(it.node).distinct; for r in all { report r \"{n.name}\" } }",
     "if counter(all) % 7 == 6 and large_behind(n) { report n \"seventh\" }",
@@ -137,7 +139,11 @@ fn graph(nodes: &[(usize, usize, usize, usize)]) -> Snapshot {
             _ => ("Add", format!("{}, {}", back(first), back(second))),
         };
         let outputs = if n % 3 == 2 { " -> float32[1], float32[1]" } else { "" };
-        let large = if size % 9 == 0 { "  large = true" } else { "" };
+        let large = match size % 9 {
+            0 => "  large = true",
+            1 => "  rare = true",
+            _ => "",
+        };
         text.push_str(&format!("n{n}: {ty}({inputs}) {{ size = {}{large} }}{outputs}\n", size % 4));
     }
     notation::parse(&text).0.unwrap_or_else(|| panic!("{text}"))

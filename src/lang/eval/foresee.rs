@@ -327,11 +327,9 @@ impl<'a> Foresight<'_, 'a> {
 
     /// The value of what asks only what nodes that are like the example have in common.
     fn own(&mut self, code: &Code, id: ExprId, base: usize) -> Option<Known> {
-        if self.grain == Grain::Type || !self.tells(code, id) {
-            return None;
-        }
+        let own = code.own(id).filter(|_| self.grain == Grain::Kind)?;
         let is_known = |local: &Local| self.of_local(base, *local).value().is_some();
-        if !code.own(id)?.iter().all(is_known) {
+        if !own.iter().all(is_known) || !self.tells(code, id) {
             return None;
         }
         let value = self.machine.expr(code, id, base);
