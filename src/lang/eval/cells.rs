@@ -101,7 +101,7 @@ impl Machine<'_> {
     }
 
     /// Whether a variant stands in a line; so if there is no telling.
-    fn stands_in(&mut self, matrix: EntryId, line: Line, variant: u16) -> bool {
+    pub(super) fn stands_in(&mut self, matrix: EntryId, line: Line, variant: u16) -> bool {
         let Some(at) = self.grid(matrix) else { return true };
         let grid = &mut self.grids[at];
         let known = match line {

@@ -265,7 +265,7 @@ impl Machine<'_> {
         let place = behind.map_or(Place::End, Place::After);
         let id = self.edit.add_node(node, place);
         self.names().add(id, &name);
-        self.changed([id]);
+        self.changed(Some(id));
         self.lists_changed();
         self.record(EditKind::Insert { node: id, graph, op, name, behind });
         Ok(id)
@@ -283,7 +283,7 @@ impl Machine<'_> {
         for &graph in node.subgraphs.iter() {
             removed.extend(self.edit.all_nodes(graph));
         }
-        let mut touched = removed.clone();
+        let mut touched = Vec::new();
         for &gone in &removed {
             let Some(node) = self.edit.get_node(gone).cloned() else { continue };
             let inputs = (0..node.inputs.len() as u32).filter_map(|i| self.edit.producer(gone.input(i)));
@@ -309,7 +309,8 @@ impl Machine<'_> {
             self.forget_lasting();
         }
         self.edit.remove_node(id);
-        self.changed(touched);
+        removed.into_iter().for_each(|gone| self.changed(Some(gone)));
+        self.rewired(touched);
         self.lists_changed();
         let (name, beside) = (node.name.clone(), Arc::new(beside));
         self.record(EditKind::Delete { node: id, graph: node.graph, name, beside });
@@ -334,7 +335,7 @@ impl Machine<'_> {
         self.edit.connect(from, to);
         before.into_iter().for_each(|before| self.recount(before, false));
         self.recount(from, true);
-        self.changed([from.node, to.node].into_iter().chain(before.map(|output| output.node)));
+        self.rewired([from.node, to.node].into_iter().chain(before.map(|output| output.node)));
         self.record(EditKind::Connect { from, to, before });
         Ok(())
     }
@@ -347,7 +348,7 @@ impl Machine<'_> {
         if let Some(from) = self.edit.producer(to) {
             self.edit.disconnect(to);
             self.recount(from, false);
-            self.changed([from.node, to.node]);
+            self.rewired([from.node, to.node]);
             self.record(EditKind::Cut { from, to });
         }
         Ok(())
@@ -366,7 +367,7 @@ impl Machine<'_> {
             return Err(Failure::mechanism("self-link", format!("`link` of `{}` to itself", a.name)));
         }
         if self.edit.add_control(from, to) {
-            self.changed([from, to]);
+            self.rewired([from, to]);
             self.record(EditKind::Link { from, to });
         }
         Ok(())
@@ -375,7 +376,7 @@ impl Machine<'_> {
     /// Removes a control edge; nothing if there is none.
     pub fn unlink(&mut self, from: NodeId, to: NodeId) {
         if self.edit.remove_control(from, to) {
-            self.changed([from, to]);
+            self.rewired([from, to]);
             self.record(EditKind::Unlink { from, to });
         }
     }
@@ -398,7 +399,7 @@ impl Machine<'_> {
             Subject::Node(node) => self.change_node(node, |node| node.attrs = attrs),
             Subject::Graph(graph) => {
                 self.edit.update_graph(graph, |graph| graph.attrs = attrs);
-                self.changed([]);
+                self.changed(None);
                 self.forget_kinds();
                 self.forget_lasting();
             }
@@ -434,7 +435,7 @@ impl Machine<'_> {
                     return Ok(());
                 }
                 self.edit.set_topo_id(id, topo);
-                self.changed([id]);
+                self.rewritten(id);
             }
             (Subject::Node(id), Field::InputIsConst) => {
                 let node = self.node(id).ok_or_else(gone)?;
@@ -494,7 +495,7 @@ impl Machine<'_> {
 
     fn change_node(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
         self.edit.update_node(id, change);
-        self.changed([id]);
+        self.rewritten(id);
     }
 
     fn change_port(&mut self, anchor: Anchor, change: impl FnOnce(&mut Port)) {

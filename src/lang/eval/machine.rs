@@ -14,10 +14,11 @@ use super::host::{Failure, Host, Marks};
 use super::lasting::Lasting;
 use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
+use super::quiet::{Quiet, Suppositions};
 use super::regroup::Regroup;
 use super::sieve::{Question, Sieve};
 use super::tally::Tally;
-use super::trace::{Event, ReadLog, Trace};
+use super::trace::{ReadLog, Trace};
 use super::value::List;
 use super::watch::Watch;
 use super::{EntryId, Subject, Value};
@@ -71,6 +72,9 @@ pub struct Machine<'a> {
     pub(super) alike: Option<Box<Alike>>,
     /// What types of nodes settle.
     pub(super) sieves: FxHashMap<Question, Sieve>,
+    /// What kinds of nodes and of their readers settle.
+    pub(super) quiets: FxHashMap<Question, Quiet>,
+    pub(super) suppositions: Suppositions,
     /// Cells of matrices, as far as they have been asked.
     pub(super) grids: Vec<Grid>,
     /// A sweep visits this node alone.
@@ -140,6 +144,8 @@ impl<'a> Machine<'a> {
             lasting: None,
             alike: None,
             sieves: FxHashMap::default(),
+            quiets: FxHashMap::default(),
+            suppositions: Suppositions::default(),
             grids: Vec::new(),
             only: None,
             counters: FxHashMap::default(),
@@ -257,16 +263,6 @@ impl<'a> Machine<'a> {
     /// Lets sweeps visit one node alone.
     pub fn set_only(&mut self, only: Option<NodeId>) {
         self.only = only;
-    }
-
-    /// Starts a trace.
-    pub fn record_trace(&mut self) {
-        self.trace = Some(Box::default());
-    }
-
-    /// Stops tracing and gives the events.
-    pub fn take_trace(&mut self) -> Vec<Event> {
-        self.trace.take().map(|trace| trace.events).unwrap_or_default()
     }
 
     /// The value of an expression of an item, in a frame that starts with `frame`.
@@ -390,10 +386,18 @@ impl<'a> Machine<'a> {
 
     // Reads. Each goes to the flat view while that is true of the node.
 
+    /// The flat view, if that is true of the edges of the node.
+    #[inline]
+    fn flat_edges(&self, node: NodeId) -> Option<&'a Dense> {
+        let dense = self.dense?;
+        ((node.0 as usize) < dense.slots() && !self.edited.is_rewired(node)).then_some(dense)
+    }
+
+    /// The flat view, if that is true of the node itself.
     #[inline]
     pub(super) fn clean(&self, node: NodeId) -> Option<&'a Dense> {
         let dense = self.dense?;
-        ((node.0 as usize) < dense.slots() && !self.edited.contains(node)).then_some(dense)
+        ((node.0 as usize) < dense.slots() && !self.edited.is_rewritten(node)).then_some(dense)
     }
 
     #[inline]
@@ -425,7 +429,7 @@ impl<'a> Machine<'a> {
 
     #[inline]
     pub(super) fn producer(&self, input: Input) -> Option<Output> {
-        match self.clean(input.node) {
+        match self.flat_edges(input.node) {
             Some(dense) => {
                 let number = dense.input(input);
                 if !dense.inputs(input.node).contains(&number) {
@@ -440,7 +444,7 @@ impl<'a> Machine<'a> {
     /// The readers of `output` in the flat view, if that is true of it.
     #[inline]
     pub(super) fn flat_readers(&self, output: Output) -> Option<&'a [Input]> {
-        let dense = self.clean(output.node)?;
+        let dense = self.flat_edges(output.node)?;
         let number = dense.output(output);
         let known = dense.outputs(output.node).contains(&number);
         Some(if known { dense.consumers(number) } else { &[] })
@@ -485,18 +489,38 @@ impl<'a> Machine<'a> {
 
     // Changes.
 
-    /// Notes that the edit has changed something about `nodes`.
-    pub(super) fn changed(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
+    /// Notes that a node has come or gone, or that something has changed which no node stands for.
+    pub(super) fn changed(&mut self, node: Option<NodeId>) {
+        self.epoch += 1;
+        if let Some(node) = node {
+            self.rewritten(node);
+            self.rewired([node]);
+        }
+    }
+
+    /// Notes that the edit has changed a node itself.
+    pub(super) fn rewritten(&mut self, node: NodeId) {
+        self.epoch += 1;
+        if self.dense.is_some() {
+            self.edited.rewrite(node);
+        }
+        if let Some(lasting) = &mut self.lasting {
+            lasting.changed(node);
+        }
+        if let Some(alike) = &mut self.alike {
+            alike.kinds.changed(node);
+        }
+    }
+
+    /// Notes that the edit has changed edges of nodes.
+    pub(super) fn rewired(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
         self.epoch += 1;
         for node in nodes {
             if self.dense.is_some() {
-                self.edited.insert(node);
+                self.edited.rewire(node);
             }
             if let Some(lasting) = &mut self.lasting {
                 lasting.changed(node);
-            }
-            if let Some(alike) = &mut self.alike {
-                alike.kinds.changed(node);
             }
         }
     }

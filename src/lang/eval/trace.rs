@@ -143,6 +143,16 @@ impl ReadLog {
 }
 
 impl Machine<'_> {
+    /// Starts a trace.
+    pub fn record_trace(&mut self) {
+        self.trace = Some(Box::default());
+    }
+
+    /// Stops tracing and gives the events.
+    pub fn take_trace(&mut self) -> Vec<Event> {
+        self.trace.take().map(|trace| trace.events).unwrap_or_default()
+    }
+
     /// Starts recording what is read.
     pub fn record_reads(&mut self) {
         self.reads = Some(ReadLog::default());
