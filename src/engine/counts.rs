@@ -242,4 +242,26 @@ mod tests {
         let told = session.run(&graph, &request).expect("sound rules").findings().count();
         assert_eq!(told, fires.iter().map(|(_, count)| count).sum::<usize>());
     }
+
+    #[test]
+    fn what_is_said_in_another_order_is_counted_once() {
+        let rules = "attr rank: int on node\nattr loud: bool on node\n\
+            lint ranked W1 warn { for n in root.nodes.sort_by(it.attr(rank) ?? 0) {\n  \
+            if n.attr(loud) { report n \"{n.name} {n.attr(rank)}\" } else { report n \"{n.name}\" } } }\n\
+            pass turns for n: Node { if not n.attr(loud) { set n.attr(rank) = 100 - (n.attr(rank) ?? 0) } }\n\
+            pass hushes for n: Node where n.attr(loud) { set n.attr(rank) = 50 }\n\
+            pipeline all as default = ranked, turns, ranked, hushes, ranked\n";
+        let files = vec![("a.anchor".to_owned(), rules.to_owned(), false)];
+        let session = Session::new(RuleSources { files });
+        let errors: Vec<_> = session.diagnostics().into_iter().map(|d| d.diagnostic.message).collect();
+        assert_eq!(errors, [""; 0]);
+        let node = |n| format!("n{n}: Src {{ rank = {n}, loud = {} }}\n", n % 10 == 3);
+        let text: String = (0..60).map(node).collect();
+        let graph = notation::parse(&text).0.expect("a graph");
+        let request = Request { graph: GraphId::ROOT, node: None, steps: Vec::new(), sort: false };
+        let counts = session.count(&graph, &request).expect("sound rules");
+        // Six of them are loud, and have another rank in the end.
+        assert_eq!(counts.fires.values().copied().collect::<Vec<_>>(), [66]);
+        assert_eq!(session.run(&graph, &request).expect("sound rules").findings().count(), 66);
+    }
 }

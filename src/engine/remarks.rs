@@ -82,6 +82,9 @@ pub struct Steps<'db> {
     pub runs: Vec<PassRun<'db>>,
 }
 
+/// A remark is looked for among so many that come next.
+const NEAR: usize = 16;
+
 /// Of the remarks of a step, by rule, how many one of the steps `before` has made.
 #[salsa::tracked(returns(ref))]
 pub fn said_again<'db>(
@@ -97,15 +100,25 @@ pub fn said_again<'db>(
     for speaker in &speakers {
         said.extend(speaker.remarks().map(|remark| (speaker, remark)));
     }
-    let mut by_hash: Vec<(u64, usize)> = said.iter().map(|(_, remark)| remark.hash()).zip(0..).collect();
-    by_hash.sort_unstable();
     let speaker = Speaker::new(db, rules, run);
     let mut again = FxHashMap::default();
+    // Steps mostly say the same in the same order; what was said elsewhere is looked for by its places.
+    let (mut next, mut by_hash) = (0, None);
     for remark in speaker.remarks() {
-        let hash = remark.hash();
-        let known = by_hash[by_hash.partition_point(|(known, _)| *known < hash)..].iter();
-        let mut known = known.take_while(|(known, _)| *known == hash).map(|(_, at)| said[*at]);
-        if known.any(|earlier| texts.say_the_same(earlier, (&speaker, remark))) {
+        let is_same = |at: &usize| texts.say_the_same(said[*at], (&speaker, remark));
+        let near = (next..said.len()).take(NEAR).find(is_same);
+        let known = near.or_else(|| {
+            let by_hash: &mut Vec<(u64, usize)> = by_hash.get_or_insert_with(|| {
+                let mut by_hash: Vec<_> = said.iter().map(|(_, remark)| remark.hash()).zip(0..).collect();
+                by_hash.sort_unstable();
+                by_hash
+            });
+            let hash = remark.hash();
+            let known = by_hash[by_hash.partition_point(|(known, _)| *known < hash)..].iter();
+            known.take_while(|(known, _)| *known == hash).map(|(_, at)| *at).find(is_same)
+        });
+        if let Some(at) = known {
+            next = at + 1;
             *again.entry(remark.rule()).or_insert(0) += 1;
         }
     }
