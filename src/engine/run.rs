@@ -21,7 +21,7 @@ use super::queries::{At, Layer, QueryFailure, mark_table, symbols};
 use super::reach::ReachIndex;
 use super::search::Verdict;
 use super::trial::Judge;
-use crate::db::{CellSaid, Db, Linked, Roots, RuleSet, live, program};
+use crate::db::{Db, Linked, Roots, RuleSet, live, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labels};
 use crate::lang::Level;
 use crate::lang::eval::{
@@ -141,7 +141,7 @@ pub fn run_watched<'db>(
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
     if let Some(memory) = memory.as_ref().filter(|_| outcome.is_ok()) {
-        memory.keep(&mut machine, host.said.take());
+        memory.keep(&mut machine);
     }
     machine.keep_kinds();
     let (edit, log) = machine.finish();
@@ -176,8 +176,6 @@ struct Engine<'a> {
     db: &'a dyn Db,
     rules: RuleSet,
     cells: &'a Cells<'a>,
-    /// What cells said: a run that takes this one's findings over rests on them as well.
-    said: RefCell<Vec<CellSaid>>,
     before: &'a Snapshot,
     drafts: RefCell<Vec<Draft>>,
     resolved: RefCell<Vec<Resolved>>,
@@ -247,7 +245,6 @@ impl<'a> Engine<'a> {
             db: cells.db,
             rules: cells.rules,
             cells,
-            said: RefCell::default(),
             before,
             drafts: RefCell::default(),
             resolved: RefCell::default(),
@@ -447,15 +444,11 @@ impl<'a> Engine<'a> {
 
 impl Host for Engine<'_> {
     fn cell(&self, matrix: Sym, row: u16, column: u16) -> Option<u16> {
-        let is = self.cells.cell(matrix, row, column);
-        self.said.borrow_mut().push(CellSaid::Cell { matrix, row, column, is });
-        is
+        self.cells.cell(matrix, row, column)
     }
 
     fn stands_in(&self, matrix: Sym, line: Line, variant: u16) -> bool {
-        let is = self.cells.stands_in(matrix, line, variant);
-        self.said.borrow_mut().push(CellSaid::Line { matrix, line, variant, is });
-        is
+        self.cells.stands_in(matrix, line, variant)
     }
 
     fn symbols(
@@ -544,6 +537,7 @@ impl Host for Engine<'_> {
             }
         };
         let edits = start..machine.edits().len();
+        machine.has_acted();
         self.drafts.borrow_mut().push(Draft::Chain { chain, node, step, edits });
         Ok(())
     }

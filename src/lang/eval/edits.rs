@@ -266,6 +266,7 @@ impl Machine<'_> {
         let id = self.edit.add_node(node, place);
         self.names().add(id, &name);
         self.changed([id]);
+        self.touch_list(graph);
         self.lists_changed();
         self.record(EditKind::Insert { node: id, graph, op, name, behind });
         Ok(id)
@@ -283,7 +284,7 @@ impl Machine<'_> {
         for &graph in node.subgraphs.iter() {
             removed.extend(self.edit.all_nodes(graph));
         }
-        let mut touched = removed.clone();
+        let mut touched = Vec::new();
         for &gone in &removed {
             let Some(node) = self.edit.get_node(gone).cloned() else { continue };
             let inputs = (0..node.inputs.len() as u32).filter_map(|i| self.edit.producer(gone.input(i)));
@@ -309,7 +310,12 @@ impl Machine<'_> {
             self.forget_lasting();
         }
         self.edit.remove_node(id);
-        self.changed(touched);
+        self.changed(removed);
+        self.edges_changed(touched);
+        self.touch_list(node.graph);
+        if !node.subgraphs.is_empty() {
+            self.touch_graphs();
+        }
         self.lists_changed();
         let (name, beside) = (node.name.clone(), Arc::new(beside));
         self.record(EditKind::Delete { node: id, graph: node.graph, name, beside });
@@ -334,7 +340,7 @@ impl Machine<'_> {
         self.edit.connect(from, to);
         before.into_iter().for_each(|before| self.recount(before, false));
         self.recount(from, true);
-        self.changed([from.node, to.node].into_iter().chain(before.map(|output| output.node)));
+        self.edges_changed([from.node, to.node].into_iter().chain(before.map(|output| output.node)));
         self.record(EditKind::Connect { from, to, before });
         Ok(())
     }
@@ -347,7 +353,7 @@ impl Machine<'_> {
         if let Some(from) = self.edit.producer(to) {
             self.edit.disconnect(to);
             self.recount(from, false);
-            self.changed([from.node, to.node]);
+            self.edges_changed([from.node, to.node]);
             self.record(EditKind::Cut { from, to });
         }
         Ok(())
@@ -366,7 +372,7 @@ impl Machine<'_> {
             return Err(Failure::mechanism("self-link", format!("`link` of `{}` to itself", a.name)));
         }
         if self.edit.add_control(from, to) {
-            self.changed([from, to]);
+            self.edges_changed([from, to]);
             self.record(EditKind::Link { from, to });
         }
         Ok(())
@@ -375,7 +381,7 @@ impl Machine<'_> {
     /// Removes a control edge; nothing if there is none.
     pub fn unlink(&mut self, from: NodeId, to: NodeId) {
         if self.edit.remove_control(from, to) {
-            self.changed([from, to]);
+            self.edges_changed([from, to]);
             self.record(EditKind::Unlink { from, to });
         }
     }
@@ -399,6 +405,7 @@ impl Machine<'_> {
             Subject::Graph(graph) => {
                 self.edit.update_graph(graph, |graph| graph.attrs = attrs);
                 self.changed([]);
+                self.touch_graphs();
                 self.forget_kinds();
                 self.forget_lasting();
             }
@@ -435,6 +442,7 @@ impl Machine<'_> {
                 }
                 self.edit.set_topo_id(id, topo);
                 self.changed([id]);
+                self.touch_ids();
             }
             (Subject::Node(id), Field::InputIsConst) => {
                 let node = self.node(id).ok_or_else(gone)?;

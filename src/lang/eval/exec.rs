@@ -306,6 +306,7 @@ impl<'a> Machine<'a> {
                 self.set_field(subject, *field, &value)?;
             }
             Statement::Sort { order } => {
+                self.has_acted();
                 self.spend(self.edit.node_count() as u64);
                 self.settle(())?;
                 let host = self.host;
@@ -328,9 +329,11 @@ impl<'a> Machine<'a> {
             }
             Statement::Track { symbols, graph, otherwise } => {
                 let target = self.needed(code, *graph, base, ("track", "a graph"), Value::as_graph)?;
+                self.has_acted();
                 return self.track(code, *symbols, target, otherwise.as_ref(), base);
             }
             Statement::Merge { anchor, into } => {
+                self.has_acted();
                 let anchor = self.anchor(code, *anchor, base, "merge")?;
                 let into = self.anchor(code, *into, base, "merge")?;
                 if let Some(tracked) = &mut self.tracked {
@@ -338,6 +341,7 @@ impl<'a> Machine<'a> {
                 }
             }
             Statement::Resolve { symbols, graph, local, body } => {
+                self.has_acted();
                 let target = self.needed(code, *graph, base, ("resolve", "a graph"), Value::as_graph)?;
                 let host = self.host;
                 let slot = base + *local as usize;

@@ -10,7 +10,7 @@ use super::machine::STORED;
 use super::memo::Key;
 use super::program::Data;
 use super::stream::End;
-use super::trace::{EventKind, Mark, ReadLog};
+use super::trace::{EventKind, Mark, Noted, ReadLog};
 use super::value::total_order;
 use super::{EntryId, Machine, Subject, Value};
 use crate::graph::Sym;
@@ -155,6 +155,7 @@ impl<'a> Machine<'a> {
                 }
             }
             &Op::Counter(name) => {
+                self.see_everything();
                 let counter = self.counters.entry(name).or_insert(0);
                 *counter += 1;
                 Value::Int(*counter - 1)
@@ -174,9 +175,12 @@ impl<'a> Machine<'a> {
 
     #[inline(never)]
     fn noted(&mut self, code: &Code, of: ExprId, note: Sym, base: usize) -> Value {
-        let subject = Subject::of(&self.expr(code, of, base));
-        self.see_everything();
-        subject.and_then(|subject| self.notes.get(&(note, subject)).cloned()).unwrap_or_default()
+        let Some(subject) = Subject::of(&self.expr(code, of, base)) else { return Value::None };
+        let value = self.notes.get(&(note, subject)).cloned().unwrap_or_default();
+        if let Some(reads) = &mut self.reads {
+            reads.note(|| Noted { note, subject, value: value.clone() });
+        }
+        value
     }
 
     /// The value of the first case that holds, or the other; [`NONE`] if there is none.

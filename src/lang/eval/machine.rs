@@ -484,8 +484,21 @@ impl<'a> Machine<'a> {
 
     /// Notes that the edit has changed something about `nodes`.
     pub(super) fn changed(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
+        self.changed_in(nodes, false);
+    }
+
+    /// Notes that the edit has changed edges of `nodes`, and nothing else of them.
+    pub(super) fn edges_changed(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
+        self.changed_in(nodes, true);
+    }
+
+    fn changed_in(&mut self, nodes: impl IntoIterator<Item = NodeId>, edges_alone: bool) {
         self.epoch += 1;
+        self.touch_step();
         for node in nodes {
+            if self.again.is_some() {
+                self.touch(node, edges_alone);
+            }
             if self.dense.is_some() {
                 self.edited.insert(node);
             }
@@ -547,6 +560,7 @@ impl<'a> Machine<'a> {
         change(&mut self.edit);
         self.facts += 1;
         self.forget_lasting();
+        self.touch_order();
         self.lists_changed();
     }
 
@@ -559,6 +573,7 @@ impl<'a> Machine<'a> {
         self.counts.clear();
         self.forget_lasting();
         self.forget_kinds();
+        self.touch_graphs();
         self.lists_changed();
         result
     }

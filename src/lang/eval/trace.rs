@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{EntryId, Machine, Value};
-use crate::graph::{GraphId, NodeId};
+use super::{EntryId, Machine, Subject, Value};
+use crate::graph::{GraphId, NodeId, Sym};
 use crate::lang::hir::ExprId;
 
 /// The nodes whose edges, attributes or tensors were read. A result stays valid while none of them changes and
@@ -22,6 +22,9 @@ pub(super) struct ReadLog {
     /// Nodes whose edges were not read.
     pub own: Vec<NodeId>,
     pub told: Vec<Told>,
+    pub noted: Vec<Noted>,
+    /// Cells of matrices that were asked: see [`super::cells::Said`].
+    pub cells: u64,
     pub everything: bool,
     /// A round of a loop is recorded: edges count apart, what no node stands for is told, and graphs are vouched for
     /// ([`super::again`]).
@@ -39,6 +42,16 @@ pub(super) enum Told {
     List { graph: GraphId, all: bool },
     /// Whether there is a path.
     Reaches { from: NodeId, to: NodeId, holds: bool },
+    /// What a note said: the number of a [`Noted`].
+    Note(u32),
+}
+
+/// What a note said; none: there was none.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Noted {
+    pub note: Sym,
+    pub subject: Subject,
+    pub value: Value,
 }
 
 /// Where the reads of a result begin in a log.
@@ -46,6 +59,8 @@ pub(super) struct Mark {
     nodes: usize,
     own: usize,
     told: usize,
+    noted: usize,
+    cells: u64,
     everything: bool,
 }
 
@@ -54,12 +69,21 @@ pub(super) struct Seen {
     nodes: Box<[NodeId]>,
     own: Box<[NodeId]>,
     told: Box<[Told]>,
+    noted: Box<[Noted]>,
+    cells: u64,
     everything: bool,
 }
 
 impl ReadLog {
     pub fn of_round() -> ReadLog {
         ReadLog { of_round: true, ..ReadLog::default() }
+    }
+
+    /// Is empty again, and keeps its room.
+    pub fn clear(&mut self) {
+        let ReadLog { nodes, own, told, noted, cells, everything, of_round: _ } = self;
+        (nodes.clear(), own.clear(), told.clear(), noted.clear());
+        (*cells, *everything) = (0, false);
     }
 
     #[inline]
@@ -86,15 +110,26 @@ impl ReadLog {
         }
     }
 
+    /// Records what a note said.
+    pub fn note(&mut self, noted: impl FnOnce() -> Noted) {
+        match self.of_round {
+            true => self.noted.push(noted()),
+            false => self.everything = true,
+        }
+    }
+
     /// The reads of a result begin here.
     pub fn begin(&mut self) -> Mark {
         let everything = std::mem::take(&mut self.everything);
-        Mark { nodes: self.nodes.len(), own: self.own.len(), told: self.told.len(), everything }
+        let cells = std::mem::take(&mut self.cells);
+        let [nodes, own] = [&self.nodes, &self.own].map(Vec::len);
+        Mark { nodes, own, told: self.told.len(), noted: self.noted.len(), cells, everything }
     }
 
     /// The reads of a result end here.
     pub fn end(&mut self, mark: &Mark) {
         self.everything |= mark.everything;
+        self.cells |= mark.cells;
     }
 
     /// What was read since the mark; before [`ReadLog::end`].
@@ -106,7 +141,8 @@ impl ReadLog {
             nodes.into()
         });
         let told = self.told.get(mark.told..).unwrap_or_default().into();
-        Seen { nodes, own, told, everything: self.everything }
+        let noted = self.noted.get(mark.noted..).unwrap_or_default().into();
+        Seen { nodes, own, told, noted, cells: self.cells, everything: self.everything }
     }
 
     /// A result is used again.
@@ -114,6 +150,8 @@ impl ReadLog {
         self.nodes.extend_from_slice(&seen.nodes);
         self.own.extend_from_slice(&seen.own);
         self.told.extend_from_slice(&seen.told);
+        self.noted.extend_from_slice(&seen.noted);
+        self.cells |= seen.cells;
         self.everything |= seen.everything;
     }
 }
@@ -166,6 +204,11 @@ impl Machine<'_> {
         if let Some(reads) = &mut self.reads {
             reads.tell(told);
         }
+    }
+
+    /// Records that more was done than the log of edits tells.
+    pub fn has_acted(&mut self) {
+        self.see_everything();
     }
 
     /// Records that the nodes of a graph were looked at; `all`: and those of subgraphs.
