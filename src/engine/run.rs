@@ -6,6 +6,7 @@
 mod groups;
 
 use std::cell::{OnceCell, RefCell};
+
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use super::cells::Cells;
 use super::dirty::{Dirty, nodes_of};
 use super::order::sorted;
 use super::pairs::Class;
-use super::queries::{At, Layer, QueryFailure, mark_table, symbols};
+use super::queries::{At, Layer, QueryFailure, mark_table, symbols, symbols_seen};
 use super::reach::ReachIndex;
 use super::search::Verdict;
 use super::trial::Judge;
@@ -26,7 +27,7 @@ use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labe
 use crate::lang::Level;
 use crate::lang::eval::{
     ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, HostMark, Machine, Program, Report,
-    Subject, Value, Watch,
+    Seen, Subject, Value, Watch,
 };
 use crate::lang::hir::{Block, Entry, ExprId, Line, StepEnd, Subject as Over, TextId};
 use crate::lang::syntax::ast::{Kind, Refusal};
@@ -141,7 +142,7 @@ pub fn run_watched<'db>(
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
     if let Some(memory) = memory.as_ref().filter(|_| outcome.is_ok()) {
-        memory.keep(&mut machine);
+        memory.keep(&mut machine, host.built.take());
     }
     machine.keep_kinds();
     let (edit, log) = machine.finish();
@@ -177,6 +178,8 @@ struct Engine<'a> {
     rules: RuleSet,
     cells: &'a Cells<'a>,
     before: &'a Snapshot,
+    /// Symbols that rounds were recorded with.
+    built: RefCell<FxHashSet<Sym>>,
     drafts: RefCell<Vec<Draft>>,
     resolved: RefCell<Vec<Resolved>>,
     /// The sorted snapshot, while nothing else has changed the state.
@@ -246,6 +249,7 @@ impl<'a> Engine<'a> {
             rules: cells.rules,
             cells,
             before,
+            built: RefCell::default(),
             drafts: RefCell::default(),
             resolved: RefCell::default(),
             sorted: RefCell::default(),
@@ -459,6 +463,17 @@ impl Host for Engine<'_> {
     ) -> Result<Arc<Symbols>, Failure> {
         let layer = self.layer(machine, name, target);
         symbols(self.db, self.rules, layer).map_err(|failure| self.fail(failure))
+    }
+
+    fn symbols_seen(
+        &self,
+        machine: &mut Machine<'_>,
+        name: Sym,
+        target: GraphId,
+    ) -> Result<(Arc<Symbols>, Option<Arc<Seen>>), Failure> {
+        self.built.borrow_mut().insert(name);
+        let layer = self.layer(machine, name, target);
+        symbols_seen(self.db, self.rules, layer).map_err(|failure| self.fail(failure))
     }
 
     fn conflicts(

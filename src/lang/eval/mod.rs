@@ -62,7 +62,7 @@ pub use program::Program;
 pub use reach::reaches;
 pub use rounds::Rounds;
 pub use tally::{Outcomes, Reached, Tally, VERDICT, cell};
-pub use trace::{Event, EventKind, Reads};
+pub use trace::{Event, EventKind, Reads, Seen};
 pub use value::{GroupRef, Items, List, Value};
 pub use watch::{Spot, Watch};
 

@@ -65,7 +65,8 @@ pub(super) struct Mark {
 }
 
 /// The reads of a result.
-pub(super) struct Seen {
+#[derive(Debug, PartialEq)]
+pub struct Seen {
     nodes: Box<[NodeId]>,
     own: Box<[NodeId]>,
     told: Box<[Told]>,
@@ -166,6 +167,23 @@ impl Machine<'_> {
     pub fn take_reads(&mut self) -> Reads {
         let log = self.reads.take().unwrap_or_default();
         Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
+    }
+
+    /// Starts recording what is read, as for a round of a loop.
+    pub fn record_seen(&mut self) {
+        self.reads = Some(ReadLog::of_round());
+    }
+
+    /// Stops recording and gives what was read of the graph, if that is all that was looked at. Paths count as more. `named`: nodes
+    /// whose names were read beside.
+    pub fn take_seen(&mut self, named: impl Iterator<Item = NodeId>) -> Option<Seen> {
+        let mut log = self.reads.take()?;
+        named.for_each(|node| log.see_own(node));
+        let mark = ReadLog::default().begin();
+        let seen = log.since(&mark);
+        let of_graph = |told: &Told| !matches!(told, Told::Reaches { .. } | Told::Note(_));
+        let is_all = !log.everything && self.grids.is_empty() && seen.told.iter().all(of_graph);
+        (is_all && seen.noted.is_empty()).then_some(seen)
     }
 
     /// Records that the node was looked at.
