@@ -3,11 +3,11 @@
 //! Promise: a pass is a function of its snapshot, its program and the verdicts it asks for. Reasons are not part
 //! of the result: it keeps what is needed to render them ([`Draft`]).
 
+mod ask;
 mod groups;
 
 use std::cell::{OnceCell, RefCell};
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,19 +18,21 @@ use super::cells::Cells;
 use super::dirty::{Dirty, nodes_of};
 use super::order::sorted;
 use super::pairs::Class;
-use super::queries::{At, Layer, QueryFailure, mark_table, symbols, symbols_seen};
+use super::queries::{At, Layer, QueryFailure, symbols, symbols_seen};
 use super::reach::ReachIndex;
 use super::search::Verdict;
 use super::trial::Judge;
-use crate::db::{Db, Linked, Roots, RuleSet, live, program};
+use crate::db::{Db, Linked, Roots, RuleSet, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labels};
 use crate::lang::Level;
 use crate::lang::eval::{
-    ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, HostMark, Machine, Program, Report,
-    Seen, Subject, Value, Watch,
+    ChainEnd, EditKind, EditRecord, EntryId, Failure, Host, HostMark, Machine, Program, Report, Seen,
+    Subject, Value, Watch,
 };
-use crate::lang::hir::{Block, Entry, ExprId, Line, StepEnd, Subject as Over, TextId};
+use crate::lang::hir::{Block, Entry, Line, StepEnd, Subject as Over, TextId};
 use crate::lang::syntax::ast::{Kind, Refusal};
+
+pub use ask::ask;
 
 /// A finding before its texts are rendered.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,54 +194,6 @@ struct Engine<'a> {
     failed: RefCell<Option<QueryFailure>>,
     /// Answers questions about groups that the pass tracks.
     judge: OnceCell<Judge<'a>>,
-}
-
-/// The answer to a question about a result.
-pub struct Answer {
-    pub holds: bool,
-    /// Both sides of the last comparison that did not hold.
-    pub compared: Option<(String, String)>,
-}
-
-/// Whether a condition of an entry holds, with all that a pass could ask: {root}.
-pub fn ask(
-    db: &dyn Db,
-    rules: RuleSet,
-    snapshot: &Snapshot,
-    root: GraphId,
-    (kind, name): (Kind, Sym),
-    condition: ExprId,
-) -> Result<Answer, QueryFailure> {
-    let linked = program(db, rules, Roots::of(db, [(kind, name)]));
-    let cells = Cells { db, rules };
-    let host = Engine::new(&cells, snapshot);
-    let mut machine = Machine::over(&linked.0, &host, snapshot, root);
-    machine.set_tally(db.tally());
-    if !linked.1.is_empty()
-        && let Some(symbols) = live(db, rules).names(Kind::Symbols).next()
-    {
-        let layer = Layer::new(db, At::new(db, snapshot.clone()), symbols, root);
-        machine.set_marks(Some(Rc::new(mark_table(db, rules, layer, |_| true)?)));
-    }
-    let entry = linked.0.entry(kind, name).unwrap_or_default();
-    let frame = [Value::Graph(root)];
-    let told =
-        |failure| host.failed.take().unwrap_or_else(|| QueryFailure(Arc::new(failure), linked.clone()));
-    let mut compared = None;
-    let holds = machine.test(entry, condition, &frame).map_err(told)?;
-    if !holds {
-        machine.record_trace();
-        machine.test(entry, condition, &frame).map_err(told)?;
-        for event in machine.take_trace() {
-            if let EventKind::Compare { left, right } = &event.kind
-                && event.entry == entry
-                && !event.value.is_true()
-            {
-                compared = Some((machine.show(left), machine.show(right)));
-            }
-        }
-    }
-    Ok(Answer { holds, compared })
 }
 
 impl<'a> Engine<'a> {

@@ -399,7 +399,7 @@ impl<'a> Machine<'a> {
             m.spend(STORED)
         });
         let mut result = self.settle(Flow::Next);
-        if result.is_ok() {
+        if result.is_ok() && !elements.is_empty() {
             let (len, first) = (Some(elements.len()), elements.first().cloned());
             let prepared = self.prepared((code, list, block), len, first, (local, base));
             result = self.rounds(code, (local, base), prepared, elements.drain(..), body);

@@ -83,7 +83,10 @@ impl ReadLog {
     /// Is empty again, and keeps its room.
     pub fn clear(&mut self) {
         let ReadLog { nodes, own, told, noted, cells, everything, of_round: _ } = self;
-        (nodes.clear(), own.clear(), told.clear(), noted.clear());
+        nodes.clear();
+        own.clear();
+        told.clear();
+        noted.clear();
         (*cells, *everything) = (0, false);
     }
 
