@@ -24,8 +24,6 @@ pub struct PastRun {
     pub snapshot: Snapshot,
     pub program: Arc<Program>,
     pub rounds: Rounds,
-    /// What symbols were built with that its rounds and those that it took over rest on.
-    pub symbols: Vec<(Sym, Arc<Program>)>,
 }
 
 /// Runs that have ended, those that were used last in front.

@@ -1,16 +1,15 @@
 //! What a run has found is found again without asking where nothing that it looked at has changed.
 //!
 //! Promise: a run that takes over what an earlier one found gives what it would give alone. Which rounds of its loops are taken over
-//! is told by [`crate::lang::eval::Again`]; here it is decided from which run, and whether that is worth it.
+//! is told by [`crate::lang::eval::Again`]; here it is decided from which run, and whether that is worth it. A program has all that it
+//! mentions, symbols as well; cells of matrices alone are left open, and asked again.
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
 use super::cells::Cells;
-use crate::db::{Linked, PastRun, PastRuns, Roots, program};
+use crate::db::{Linked, PastRun, PastRuns};
 use crate::graph::{Apart, GraphId, Snapshot, Sym};
-use crate::lang::eval::{Again, Machine, Program};
+use crate::lang::eval::{Again, Machine};
 use crate::lang::syntax::ast::Kind;
 
 /// Where more than one node in so many is another one, a run goes its own way.
@@ -24,13 +23,12 @@ pub(super) struct Memory<'r> {
     snapshot: &'r Snapshot,
     linked: &'r Linked,
     earlier: Option<(Arc<PastRun>, Apart)>,
-    cells: &'r Cells<'r>,
 }
 
 impl<'r> Memory<'r> {
     /// `None`: nobody expects another run, or the entry has no loops of its own.
     pub fn of(
-        cells: &'r Cells<'r>,
+        cells: &Cells<'_>,
         (entry, root): ((Kind, Sym), GraphId),
         linked: &'r Linked,
         snapshot: &'r Snapshot,
@@ -38,14 +36,10 @@ impl<'r> Memory<'r> {
         let has_loops = matches!(entry.0, Kind::Lint | Kind::Pass);
         let runs = cells.db.past_runs().filter(|_| has_loops)?;
         let earlier = runs.nearest((entry, root), &linked.0, snapshot).and_then(|run| {
-            // Asked here, since who takes over builds none.
-            if run.symbols.iter().any(|(name, program)| builder(cells, *name) != program) {
-                return None;
-            }
             let apart = Apart::between(&run.snapshot, snapshot)?;
             (apart.count() <= snapshot.node_count() / APART).then_some((run, apart))
         });
-        Some(Memory { runs, entry, root, snapshot, linked, earlier, cells })
+        Some(Memory { runs, entry, root, snapshot, linked, earlier })
     }
 
     /// Lets a machine take over what it can.
@@ -53,18 +47,11 @@ impl<'r> Memory<'r> {
         machine.set_again(Again::new(self.earlier.as_ref().map(|(run, apart)| (&run.rounds, apart))));
     }
 
-    /// Keeps what a machine has recorded, with which symbols it was built.
-    pub fn keep(&self, machine: &mut Machine<'_>, mut built: FxHashSet<Sym>) {
+    /// Keeps what a machine has recorded.
+    pub fn keep(&self, machine: &mut Machine<'_>) {
         let Some(rounds) = machine.take_rounds() else { return };
         let Memory { entry, root, .. } = *self;
-        built.extend(self.earlier.iter().flat_map(|(run, _)| &run.symbols).map(|(name, _)| *name));
-        let symbols = built.into_iter().map(|name| (name, builder(self.cells, name).clone())).collect();
         let (snapshot, program) = (self.snapshot.clone(), self.linked.0.clone());
-        self.runs.keep(PastRun { entry, root, snapshot, program, rounds, symbols });
+        self.runs.keep(PastRun { entry, root, snapshot, program, rounds });
     }
-}
-
-/// The program that builds symbols.
-fn builder<'r>(cells: &Cells<'r>, symbols: Sym) -> &'r Arc<Program> {
-    &program(cells.db, cells.rules, Roots::of(cells.db, [(Kind::Symbols, symbols)])).0
 }

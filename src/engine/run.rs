@@ -144,7 +144,7 @@ pub fn run_watched<'db>(
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
     if let Some(memory) = memory.as_ref().filter(|_| outcome.is_ok()) {
-        memory.keep(&mut machine, host.built.take());
+        memory.keep(&mut machine);
     }
     machine.keep_kinds();
     let (edit, log) = machine.finish();
@@ -180,8 +180,6 @@ struct Engine<'a> {
     rules: RuleSet,
     cells: &'a Cells<'a>,
     before: &'a Snapshot,
-    /// Symbols that rounds were recorded with.
-    built: RefCell<FxHashSet<Sym>>,
     drafts: RefCell<Vec<Draft>>,
     resolved: RefCell<Vec<Resolved>>,
     /// The sorted snapshot, while nothing else has changed the state.
@@ -203,7 +201,6 @@ impl<'a> Engine<'a> {
             rules: cells.rules,
             cells,
             before,
-            built: RefCell::default(),
             drafts: RefCell::default(),
             resolved: RefCell::default(),
             sorted: RefCell::default(),
@@ -425,7 +422,6 @@ impl Host for Engine<'_> {
         name: Sym,
         target: GraphId,
     ) -> Result<(Arc<Symbols>, Option<Arc<Seen>>), Failure> {
-        self.built.borrow_mut().insert(name);
         let layer = self.layer(machine, name, target);
         symbols_seen(self.db, self.rules, layer).map_err(|failure| self.fail(failure))
     }

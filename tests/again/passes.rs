@@ -2,6 +2,7 @@
 
 use anchorwatch::engine::outcome::Outcome;
 use anchorwatch::engine::{Request, Session};
+use anchorwatch::format::notation;
 use anchorwatch::graph::{GraphId, Snapshot, Sym};
 use proptest::prelude::*;
 
@@ -32,6 +33,17 @@ symbols of_large(target: Graph) {{
     for o in n.outputs {{ if size(n) > 2 or not o.readers.is_empty {{ found o }} }}
   }}
 }}
+symbols of_sources(target: Graph) {{
+  for n in target.nodes.skip(1) {{
+    for i in n.inputs {{
+      let source = i.source
+      if source is some {{ if not source.registered {{ found source }} }}
+    }}
+  }}
+}}
+fn by_type(n: Node) -> Way = if n.type in {{ Relu }} then In else Out
+fn some_bad(g: Graph) -> Bool = any m in g.nodes: verdict(way(m), way(m)) == Bad
+fn some_seen(g: Graph) -> Bool = any m in g.nodes: (m.note(seen) ?? 0) > 4
 action copy_behind(o: Output, i: Input) {{
   let c = insert Copy named \"c{{counter(copies)}}_{{o.node.name}}\" {{ behind = o.node }}
   for reads in c.inputs {{ connect o -> reads }}
@@ -104,6 +116,34 @@ fn rounds_that_edit_are_run_again() {
     let before = sized(&row(), &[("n9", 5)]);
     matters(rules, (&before, &sized(&before, &[("n3", 0)])), 22..23);
     matters(rules, (&before, &sized(&before, &[("n3", 5)])), 22..23);
+    // Who puts a node where nobody looks does so again.
+    let rules =
+        "pass found { for n in root.nodes { if n.type == Copy { let c = insert Add { graph = root } } } }";
+    matters(rules, (&before, &sized(&before, &[("n3", 5)])), 1..17);
+}
+
+#[test]
+fn loops_whose_rounds_edit_are_not_recorded_to_the_end() {
+    let text: String = (0..200).map(|n| format!("m{n}: Relu\n")).collect();
+    let before = notation::parse(&text).0.expect("a graph");
+    let rules = "pass found { for n in root.nodes { if size(n) == 0 { set n.attr(deep) = 1 } } }";
+    let after =
+        changed(&before, |edit| (190..200).for_each(|n| set_size(edit, named(&before, &format!("m{n}")), 1)));
+    // There would be ten.
+    matters(rules, (&after, &changed(&after, |edit| set_size(edit, named(&before, "m0"), 2))), 0..1);
+}
+
+#[test]
+fn a_node_that_was_deleted_is_looked_at_again() {
+    let rules = "pass found { for n in root.nodes {
+        if size(n) > 3 { for r in readers(n).take(1) { delete r } }
+        else if n.type == Copy { report n \"a copy\" }
+    } }";
+    let before = row();
+    let after = sized(&before, &[("n7", 5)]);
+    // n8 is the copy that is gone, and its neighbours are seen anew only by who looks at edges.
+    matters(rules, (&before, &after), 15..23);
+    matters(rules, (&after, &before), 15..23);
 }
 
 #[test]
@@ -135,15 +175,20 @@ fn lists_that_an_edit_has_changed_are_looked_at_again() {
 
 #[test]
 fn nodes_inside_are_looked_at_again_when_the_call_was_edited() {
-    let rules = "pass found { for n in root.all_nodes {
-        if size(n) > 3 { for r in n.control_out { set r.attr(size) = 5 } }
-        let around = n.graph.parent
-        if around is some and n.type == Relu and size(around) > 3 { report n \"inside\" }
-    } }";
     let before = changed(&row(), |edit| _ = edit.add_control(named(&row(), "n3"), named(&row(), "n12")));
     let after = sized(&before, &[("n3", 5)]);
-    matters(rules, (&before, &after), 22..23);
-    matters(rules, (&after, &before), 22..23);
+    // Nodes of one kind share the answer, so that most of them do not look at the call.
+    for condition in ["size(around) > 3", "(n.graph.parent.attr(size) ?? 0) > 3"] {
+        let rules = format!(
+            "pass found {{ for n in root.all_nodes {{
+                if size(n) > 3 {{ for r in n.control_out {{ set r.attr(size) = 5 }} }}
+                let around = n.graph.parent
+                if around is some and n.type == Relu and {condition} {{ report n \"inside\" }}
+            }} }}"
+        );
+        matters(&rules, (&before, &after), 22..23);
+        matters(&rules, (&after, &before), 22..23);
+    }
 }
 
 #[test]
@@ -251,8 +296,57 @@ fn symbols_are_built_again_where_what_they_rest_on_has_changed() {
     assert_ne!(earlier, now);
 }
 
+#[test]
+fn groups_are_called_after_nodes_that_were_not_looked_at() {
+    let rules = "pass found { for n in root.nodes {
+        for g in n.subgraphs { for s in symbols(of_sources, g).groups { report n \"{s.name}\" } }
+    } }";
+    let rest: String = (0..20).map(|n| format!("m{n}: Relu\n")).collect();
+    let text = format!("call: Relu {{\n  subgraph inner {{\n    a: Relu\n    b: Relu(a)\n  }}\n}}\n{rest}");
+    let before = notation::parse(&text).0.expect("a graph");
+    let a = named(&before, "a");
+    let after = changed(&before, |edit| edit.update_node(a, |node| node.name = "other".into()));
+    matters(rules, (&before, &after), 20..21);
+}
+
+/// What is found once for many rounds rests on cells and notes as well.
+#[test]
+fn what_rounds_share_is_asked_again() {
+    let graph = sized(&row(), &[("n9", 5)]);
+    for rules in [
+        "pass found { for n in root.nodes { if some_bad(n.graph) { report n \"bad\" } } }",
+        "pass found { for n in root.nodes {
+            if any m in n.graph.nodes: verdict(by_type(m), Way.In) == Bad and size(m) == 5 { report n \"bad\" }
+        } }",
+        "pass found {
+            if any m in root.nodes: verdict(way(m), way(m)) == Bad and size(m) == 9 { report root \"bad\" }
+            for n in root.nodes { if verdict(way(n), way(n)) == Bad { report n \"bad\" } }
+        }",
+        "fn is_bad(n: Node) -> Bool = verdict(way(n), way(n)) == Bad and n.inputs.count > 1\n\
+        pass found {
+            if any m in root.nodes: is_bad(m) and size(m) == 9 { report root \"bad\" }
+            for n in root.nodes { if is_bad(n) { report n \"bad\" } }
+        }",
+    ] {
+        let mut kept = fresh(rules, [false; 3]);
+        kept.expect_edits();
+        done(&kept, &graph, &["found"]);
+        for cells in [[true, false, false], [true, false, true], [false; 3]] {
+            kept.set_text("a.anchor", &with(rules, cells));
+            assert_eq!(done(&kept, &graph, &["found"]), done(&fresh(rules, cells), &graph, &["found"]), "{rules}");
+        }
+    }
+    let rules = "pass found {
+        for n in root.nodes { if size(n) > 3 {
+            for g in root.subgraphs { for i in g.nodes.take(1) { set i.note(seen) = size(n) } }
+        } }
+        for n in root.nodes { for g in root.subgraphs { if some_seen(g) { report n \"seen\" } } }
+    }";
+    matters(rules, (&graph, &sized(&graph, &[("n9", 4)])), 23..24);
+}
+
 /// Bodies of loops over `n`: most of them edit what others look at.
-const BODIES: [&str; 19] = [
+const BODIES: [&str; 20] = [
     "if size(n) > 3 { for r in readers(n) { set r.attr(deep) = size(n) } }",
     "if (n.attr(deep) ?? 0) > 3 { report n \"{n.name} is deep\" }",
     "if size(n) == 5 { for o in n.outputs { for i in o.readers.take(1) { do copy_behind(o, i) } } }",
@@ -265,6 +359,7 @@ const BODIES: [&str; 19] = [
     "for r in readers(n) { for s in readers(n) { if r != s and r.reaches(s) and size(s) > 2 { report r, s \"ordered\" } } }",
     "if n.id > 12 { report n \"{n.id}\" }",
     "if size(n) == 5 and readers(n).is_empty and not n.has_subgraph { delete n }",
+    "if size(n) == 5 { for r in readers(n).take(1) where not r.has_subgraph { delete r } }",
     "if size(n) == 2 and n.type == Add { sort with by_name }",
     "let around = n.graph.parent; if around is some and size(around) > 2 and n.type == Relu { report n \"inside\" }",
     "if n.has_subgraph and any i in n.inputs: (size(i.source.node) ?? 0) > 2 { set n.attr(size) = 3 }",
