@@ -14,7 +14,10 @@ use super::{Dense, GraphId, Node, NodeId, State};
 /// The nodes about which a flat view is out of date.
 #[derive(Default)]
 pub struct Edited {
+    /// Their edges have changed.
     nodes: FixedBitSet,
+    /// They themselves have.
+    rewritten: FixedBitSet,
     /// Where in `sides` a node stands, by node number.
     places: Vec<u32>,
     sides: Vec<Sides>,
@@ -31,8 +34,13 @@ struct Sides {
 const NOWHERE: u32 = u32::MAX;
 
 impl Edited {
-    /// Notes that something of a node has changed.
-    pub fn insert(&mut self, node: NodeId) {
+    /// Notes that a node itself has changed, come or gone.
+    pub fn rewrite(&mut self, node: NodeId) {
+        self.rewritten.grow_and_insert(node.0 as usize);
+    }
+
+    /// Notes that edges of a node have changed.
+    pub fn rewire(&mut self, node: NodeId) {
         let index = node.0 as usize;
         self.nodes.grow_and_insert(index);
         if self.places.len() <= index {
@@ -51,13 +59,19 @@ impl Edited {
     /// The same nodes, of whose neighbours nothing is known yet.
     pub fn anew(&self) -> Edited {
         let mut anew = Edited::default();
-        self.nodes.ones().for_each(|node| anew.insert(NodeId(node as u32)));
+        self.nodes.ones().for_each(|node| anew.rewire(NodeId(node as u32)));
+        anew.rewritten.clone_from(&self.rewritten);
         anew
     }
 
     #[inline]
-    pub fn contains(&self, node: NodeId) -> bool {
+    pub fn is_rewired(&self, node: NodeId) -> bool {
         self.nodes.contains(node.0 as usize)
+    }
+
+    #[inline]
+    pub fn is_rewritten(&self, node: NodeId) -> bool {
+        self.rewritten.contains(node.0 as usize)
     }
 
     /// Notes that any node that was edited may have changed again. It still counts as edited.
@@ -89,11 +103,18 @@ impl<'a> Near<'a> {
         self.state
     }
 
-    /// The flat view, if that is true of the node.
+    /// The flat view, if that is true of the edges of the node.
     #[inline]
     fn flat(&self, node: NodeId) -> Option<&'a Dense> {
         let (dense, edited) = self.flat?;
-        ((node.0 as usize) < dense.slots() && !edited.contains(node)).then_some(dense)
+        ((node.0 as usize) < dense.slots() && !edited.is_rewired(node)).then_some(dense)
+    }
+
+    /// The flat view, if that is true of the node itself.
+    #[inline]
+    fn flat_itself(&self, node: NodeId) -> Option<&'a Dense> {
+        let (dense, edited) = self.flat?;
+        ((node.0 as usize) < dense.slots() && !edited.is_rewritten(node)).then_some(dense)
     }
 
     /// What is remembered of an edited node.
@@ -104,7 +125,7 @@ impl<'a> Near<'a> {
     /// The node, if it is there.
     #[inline]
     pub fn node(&self, node: NodeId) -> Option<&'a Arc<Node>> {
-        match self.flat(node) {
+        match self.flat_itself(node) {
             Some(dense) => dense.node(node),
             None => self.state.get_node(node),
         }
@@ -112,7 +133,7 @@ impl<'a> Near<'a> {
 
     /// The graph that a node lies in, if it is there.
     pub fn graph_of(&self, node: NodeId) -> Option<GraphId> {
-        match self.flat(node) {
+        match self.flat_itself(node) {
             Some(dense) => dense.graph_of(node),
             None => self.state.get_node(node).map(|found| found.graph),
         }
@@ -121,7 +142,7 @@ impl<'a> Near<'a> {
     /// Nodes directly in `graph`, in list order.
     pub fn nodes(&self, graph: GraphId) -> impl Iterator<Item = NodeId> + 'a {
         let near = *self;
-        self.state.entries(graph).filter(move |&node| match near.flat(node) {
+        self.state.entries(graph).filter(move |&node| match near.flat_itself(node) {
             Some(dense) => dense.graph_of(node) == Some(graph),
             None => near.state.contains(node),
         })

@@ -21,7 +21,10 @@ struct Watched {
 impl Watched {
     fn changed(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
         if let Some(edited) = &mut self.edited {
-            nodes.into_iter().for_each(|node| edited.insert(node));
+            for node in nodes {
+                edited.rewrite(node);
+                edited.rewire(node);
+            }
         }
     }
 

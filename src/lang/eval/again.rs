@@ -281,26 +281,24 @@ impl<'a> Machine<'a> {
 
 // What edits touch.
 impl Machine<'_> {
-    /// An edit begins.
-    pub(super) fn touch_step(&mut self) {
-        if let Some(again) = &mut self.again {
-            again.now.touched.step();
-        }
-    }
-
     /// A node has changed, with what is said of the nodes inside.
-    pub(super) fn touch(&mut self, node: NodeId, edges_alone: bool) {
+    pub(super) fn touch(&mut self, node: NodeId) {
         let Some(mut again) = self.again.take() else { return };
-        if edges_alone {
-            again.now.touched.edges(node);
-        } else {
-            again.now.touched.node(node);
-            let graphs = self.edit.get_node(node).map(|node| node.subgraphs.clone());
-            for &graph in graphs.iter().flat_map(|graphs| graphs.iter()) {
-                self.near().all_nodes(graph).into_iter().for_each(|inner| again.now.touched.node(inner));
-            }
+        let touched = &mut again.now.touched;
+        touched.step();
+        touched.node(node);
+        let graphs = self.edit.get_node(node).map(|node| node.subgraphs.clone());
+        for &graph in graphs.iter().flat_map(|graphs| graphs.iter()) {
+            self.near().all_nodes(graph).into_iter().for_each(|inner| touched.node(inner));
         }
         self.again = Some(again);
+    }
+
+    pub(super) fn touch_edges(&mut self, node: NodeId) {
+        if let Some(again) = &mut self.again {
+            again.now.touched.step();
+            again.now.touched.edges(node);
+        }
     }
 
     pub(super) fn touch_list(&mut self, graph: GraphId) {

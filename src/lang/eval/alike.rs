@@ -323,6 +323,12 @@ impl Machine<'_> {
         }
     }
 
+    /// The kind of a place: that of its node, and which of its ports it is. `None`: it is of none.
+    #[inline]
+    pub(super) fn kind_at(&mut self, place: &Value) -> Option<u64> {
+        self.place_of(Site::of(place)?, 0).map(|place| place.key)
+    }
+
     #[cold]
     fn find_kind(&mut self, node: NodeId) -> Option<Kind> {
         let mut alike = self.alike.take()?;

@@ -183,7 +183,7 @@ impl Machine<'_> {
     }
 
     /// Whether a variant stands in a line; so if there is no telling.
-    fn stands_in(&mut self, matrix: EntryId, line: Line, variant: u16) -> bool {
+    pub(super) fn stands_in(&mut self, matrix: EntryId, line: Line, variant: u16) -> bool {
         let stands = self.find_in(matrix, line, variant);
         if self.again.is_some() {
             self.see_cell(CellQuestion::Line { matrix, line, variant }, stands.into());

@@ -265,7 +265,7 @@ impl Machine<'_> {
         let place = behind.map_or(Place::End, Place::After);
         let id = self.edit.add_node(node, place);
         self.names().add(id, &name);
-        self.changed([id]);
+        self.changed(Some(id));
         self.touch_list(graph);
         self.lists_changed();
         self.record(EditKind::Insert { node: id, graph, op, name, behind });
@@ -310,8 +310,8 @@ impl Machine<'_> {
             self.forget_lasting();
         }
         self.edit.remove_node(id);
-        self.changed(removed);
-        self.edges_changed(touched);
+        removed.into_iter().for_each(|gone| self.changed(Some(gone)));
+        self.rewired(touched);
         self.touch_list(node.graph);
         if !node.subgraphs.is_empty() {
             self.touch_graphs();
@@ -340,7 +340,7 @@ impl Machine<'_> {
         self.edit.connect(from, to);
         before.into_iter().for_each(|before| self.recount(before, false));
         self.recount(from, true);
-        self.edges_changed([from.node, to.node].into_iter().chain(before.map(|output| output.node)));
+        self.rewired([from.node, to.node].into_iter().chain(before.map(|output| output.node)));
         self.record(EditKind::Connect { from, to, before });
         Ok(())
     }
@@ -353,7 +353,7 @@ impl Machine<'_> {
         if let Some(from) = self.edit.producer(to) {
             self.edit.disconnect(to);
             self.recount(from, false);
-            self.edges_changed([from.node, to.node]);
+            self.rewired([from.node, to.node]);
             self.record(EditKind::Cut { from, to });
         }
         Ok(())
@@ -372,7 +372,7 @@ impl Machine<'_> {
             return Err(Failure::mechanism("self-link", format!("`link` of `{}` to itself", a.name)));
         }
         if self.edit.add_control(from, to) {
-            self.edges_changed([from, to]);
+            self.rewired([from, to]);
             self.record(EditKind::Link { from, to });
         }
         Ok(())
@@ -381,7 +381,7 @@ impl Machine<'_> {
     /// Removes a control edge; nothing if there is none.
     pub fn unlink(&mut self, from: NodeId, to: NodeId) {
         if self.edit.remove_control(from, to) {
-            self.edges_changed([from, to]);
+            self.rewired([from, to]);
             self.record(EditKind::Unlink { from, to });
         }
     }
@@ -404,7 +404,7 @@ impl Machine<'_> {
             Subject::Node(node) => self.change_node(node, |node| node.attrs = attrs),
             Subject::Graph(graph) => {
                 self.edit.update_graph(graph, |graph| graph.attrs = attrs);
-                self.changed([]);
+                self.changed(None);
                 self.touch_graphs();
                 self.forget_kinds();
                 self.forget_lasting();
@@ -441,7 +441,7 @@ impl Machine<'_> {
                     return Ok(());
                 }
                 self.edit.set_topo_id(id, topo);
-                self.changed([id]);
+                self.rewritten(id);
                 self.touch_ids();
             }
             (Subject::Node(id), Field::InputIsConst) => {
@@ -502,7 +502,7 @@ impl Machine<'_> {
 
     fn change_node(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
         self.edit.update_node(id, change);
-        self.changed([id]);
+        self.rewritten(id);
     }
 
     fn change_port(&mut self, anchor: Anchor, change: impl FnOnce(&mut Port)) {

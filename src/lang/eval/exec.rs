@@ -6,6 +6,7 @@ use super::again::Turn;
 use super::code::Code;
 use super::edits::attr_value;
 use super::machine::STORED;
+use super::quiet::What;
 use super::sieve::{FEW, Question};
 use super::{EntryId, Failure, Machine, Subject, Value};
 use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder, Tracked};
@@ -432,7 +433,7 @@ impl<'a> Machine<'a> {
         elements: impl Iterator<Item = Value>,
         body: &mut dyn FnMut(&mut Self) -> Result<Flow, Failure>,
     ) -> Result<Flow, Failure> {
-        let mut sieve = sifted.map(|(question, _)| self.take_sieve(question));
+        let mut sieve = sifted.map(|(question, _)| (self.take_sieve(question), self.take_quiet(question)));
         let mut result = Ok(Flow::Next);
         for element in elements {
             if !self.spend(1) {
@@ -441,8 +442,9 @@ impl<'a> Machine<'a> {
             }
             self.stack[base + local as usize] = element;
             if let Some((_, block)) = sifted
-                && let Some(sieve) = &mut sieve
-                && self.is_idle(sieve, code, block, (local, base))
+                && let Some((sieve, quiet)) = &mut sieve
+                && (self.is_idle(sieve, code, block, (local, base))
+                    || self.is_quiet(quiet, code, What::Block(block), (local, base)))
             {
                 continue;
             }
@@ -455,8 +457,9 @@ impl<'a> Machine<'a> {
                 break;
             }
         }
-        if let Some(((question, _), sieve)) = sifted.zip(sieve) {
+        if let Some(((question, _), (sieve, quiet))) = sifted.zip(sieve) {
             self.keep_sieve(question, sieve);
+            self.keep_quiet(question, quiet);
         }
         result
     }

@@ -14,6 +14,7 @@ use super::host::{Failure, Host, Marks};
 use super::lasting::Lasting;
 use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
+use super::quiet::{Quiet, Suppositions};
 use super::sieve::{Question, Sieve};
 use super::tally::Tally;
 use super::trace::{Event, ReadLog, Trace};
@@ -70,6 +71,9 @@ pub struct Machine<'a> {
     pub(super) alike: Option<Box<Alike>>,
     /// What types of nodes settle.
     pub(super) sieves: FxHashMap<Question, Sieve>,
+    /// What kinds of nodes and of their readers settle.
+    pub(super) quiets: FxHashMap<Question, Quiet>,
+    pub(super) suppositions: Suppositions,
     /// Cells of matrices, as far as they have been asked.
     pub(super) grids: Vec<Grid>,
     /// A sweep visits this node alone.
@@ -89,13 +93,13 @@ pub struct Machine<'a> {
     pub(super) steps: u64,
     /// Where the native stack was at the outermost call.
     stack_start: usize,
-    epoch: u64,
+    pub(super) epoch: u64,
     /// See [`Machine::facts`].
     pub(super) facts: u64,
     pub(super) memo: Memo,
     /// By entry.
     pub(super) worth: Vec<Worth>,
-    lists: FxHashMap<(GraphId, bool), Arc<List>>,
+    pub(super) lists: FxHashMap<(GraphId, bool), Arc<List>>,
     pub(super) names: Option<Names>,
     /// A failure inside an expression; statements look at it.
     pub(super) pending: Option<Failure>,
@@ -138,6 +142,8 @@ impl<'a> Machine<'a> {
             lasting: None,
             alike: None,
             sieves: FxHashMap::default(),
+            quiets: FxHashMap::default(),
+            suppositions: Suppositions::default(),
             grids: Vec::new(),
             only: None,
             counters: FxHashMap::default(),
@@ -387,10 +393,18 @@ impl<'a> Machine<'a> {
 
     // Reads. Each goes to the flat view while that is true of the node.
 
+    /// The flat view, if that is true of the edges of the node.
+    #[inline]
+    fn flat_edges(&self, node: NodeId) -> Option<&'a Dense> {
+        let dense = self.dense?;
+        ((node.0 as usize) < dense.slots() && !self.edited.is_rewired(node)).then_some(dense)
+    }
+
+    /// The flat view, if that is true of the node itself.
     #[inline]
     pub(super) fn clean(&self, node: NodeId) -> Option<&'a Dense> {
         let dense = self.dense?;
-        ((node.0 as usize) < dense.slots() && !self.edited.contains(node)).then_some(dense)
+        ((node.0 as usize) < dense.slots() && !self.edited.is_rewritten(node)).then_some(dense)
     }
 
     #[inline]
@@ -422,7 +436,7 @@ impl<'a> Machine<'a> {
 
     #[inline]
     pub(super) fn producer(&self, input: Input) -> Option<Output> {
-        match self.clean(input.node) {
+        match self.flat_edges(input.node) {
             Some(dense) => {
                 let number = dense.input(input);
                 if !dense.inputs(input.node).contains(&number) {
@@ -437,7 +451,7 @@ impl<'a> Machine<'a> {
     /// The readers of `output` in the flat view, if that is true of it.
     #[inline]
     pub(super) fn flat_readers(&self, output: Output) -> Option<&'a [Input]> {
-        let dense = self.clean(output.node)?;
+        let dense = self.flat_edges(output.node)?;
         let number = dense.output(output);
         let known = dense.outputs(output.node).contains(&number);
         Some(if known { dense.consumers(number) } else { &[] })
@@ -478,103 +492,5 @@ impl<'a> Machine<'a> {
         let list = Arc::new(List::new(super::Items::Nodes(nodes)));
         self.lists.insert((graph, all), list.clone());
         Some(list)
-    }
-
-    // Changes.
-
-    /// Notes that the edit has changed something about `nodes`.
-    pub(super) fn changed(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
-        self.changed_in(nodes, false);
-    }
-
-    /// Notes that the edit has changed edges of `nodes`, and nothing else of them.
-    pub(super) fn edges_changed(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
-        self.changed_in(nodes, true);
-    }
-
-    fn changed_in(&mut self, nodes: impl IntoIterator<Item = NodeId>, edges_alone: bool) {
-        self.epoch += 1;
-        self.touch_step();
-        for node in nodes {
-            if self.again.is_some() {
-                self.touch(node, edges_alone);
-            }
-            if self.dense.is_some() {
-                self.edited.insert(node);
-            }
-            if let Some(lasting) = &mut self.lasting {
-                lasting.changed(node);
-            }
-            if let Some(alike) = &mut self.alike {
-                alike.kinds.changed(node);
-            }
-        }
-    }
-
-    /// Forgets what outlives edits: something has changed that no node stands for.
-    pub(super) fn forget_lasting(&mut self) {
-        if let Some(lasting) = &mut self.lasting {
-            lasting.clear();
-        }
-    }
-
-    /// Goes back to an earlier edit.
-    pub(super) fn go_back(&mut self, edit: Edit) {
-        self.edit = edit;
-        self.facts += 1;
-        self.edited.forget();
-        self.names = None;
-        self.counts.clear();
-        self.forget_lasting();
-        self.forget_kinds();
-        self.lists_changed();
-    }
-
-    /// A graph has changed, or everything.
-    pub(super) fn forget_kinds(&mut self) {
-        if let Some(alike) = &mut self.alike {
-            alike.kinds.clear();
-        }
-    }
-
-    /// Leaves a value at a place; none takes away what is there. Results that rest on notes are forgotten.
-    pub(super) fn set_note(&mut self, note: Sym, subject: Subject, value: Value) {
-        let before = match value {
-            Value::None => self.notes.remove(&(note, subject)),
-            ref value => self.notes.insert((note, subject), value.clone()),
-        };
-        if before.unwrap_or_default() != value {
-            self.epoch += 1;
-        }
-    }
-
-    /// Notes that node lists have changed.
-    pub(super) fn lists_changed(&mut self) {
-        self.epoch += 1;
-        self.lists_clean = false;
-        self.lists.clear();
-    }
-
-    /// Rewrites node lists and topological ids: for a sort. `change` must leave nodes and edges alone.
-    pub fn reorder(&mut self, change: impl FnOnce(&mut Edit)) {
-        change(&mut self.edit);
-        self.facts += 1;
-        self.forget_lasting();
-        self.touch_order();
-        self.lists_changed();
-    }
-
-    /// Any change of the state, unlogged. Slow reads afterwards: the flat view is given up.
-    pub fn rewrite<T>(&mut self, change: impl FnOnce(&mut Edit) -> T) -> T {
-        let result = change(&mut self.edit);
-        self.facts += 1;
-        self.dense = None;
-        self.names = None;
-        self.counts.clear();
-        self.forget_lasting();
-        self.forget_kinds();
-        self.touch_graphs();
-        self.lists_changed();
-        result
     }
 }

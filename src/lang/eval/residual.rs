@@ -43,15 +43,6 @@ pub(super) struct Spot {
     pub base: usize,
 }
 
-/// What is taken to be known of the node that code is fitted to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Grain {
-    /// All that the nodes of its kind have in common.
-    Kind,
-    /// Its type alone.
-    Type,
-}
-
 /// How many expressions `id` is made of.
 fn size(code: &Code, id: ExprId) -> usize {
     let (mut size, mut open) = (0, vec![id]);
@@ -67,7 +58,7 @@ impl Machine<'_> {
     pub(super) fn residual(&mut self, code: &Code, body: ExprId, spot: Spot) -> Shared {
         let before = size(code, body);
         let known = vec![(spot.local, Op::Local(spot.local))];
-        let Some((code, root)) = self.specialized(code, body, spot, known, Grain::Kind) else {
+        let Some((code, root)) = self.specialized(code, body, spot, known) else {
             return Shared::AsWritten;
         };
         match &code.ops[root as usize] {
@@ -84,21 +75,20 @@ impl Machine<'_> {
         if is_worth_it { Shared::Residual(Rc::new(Residual { code, root, size })) } else { Shared::AsWritten }
     }
 
-    /// How a condition comes out at all nodes of the type of one that `locals` hold, or hold anchors of: as far as the type
-    /// tells.
-    pub(super) fn told_by_type(
-        &mut self,
-        code: &Code,
-        condition: ExprId,
-        spot: Spot,
-        locals: impl Iterator<Item = Local>,
-    ) -> Option<bool> {
-        let known = locals.map(|local| (local, Op::Local(local))).collect();
-        let (code, root) = self.specialized(code, condition, spot, known, Grain::Type)?;
-        match &code.ops[root as usize] {
-            Op::Const(value) => Some(value.is_true()),
-            _ => None,
+    /// Whether a walk takes no step from a place, nor from those that are like it.
+    pub(super) fn ends_at(&mut self, walk: EntryId, place: &Value) -> bool {
+        let program = self.program;
+        let Some(linked) = program.linked(walk) else { return false };
+        let Entry::Walk { steps, .. } = &*linked.entry else { return false };
+        for (condition, next) in steps {
+            let Some(condition) = *condition else { return next.is_none() };
+            match self.decided(&linked.plain, condition, place) {
+                Some(false) => {}
+                Some(true) => return next.is_none(),
+                None => return false,
+            }
         }
+        true
     }
 
     fn specialized(
@@ -107,13 +97,12 @@ impl Machine<'_> {
         body: ExprId,
         spot: Spot,
         known: Vec<(Local, Op)>,
-        grain: Grain,
     ) -> Option<(Code, ExprId)> {
         if !self.descend() {
             return None;
         }
         let to = from.beside();
-        let mut specializer = Specializer { machine: self, from, to, spot, grain, known, inside: 0 };
+        let mut specializer = Specializer { machine: self, from, to, spot, known, inside: 0 };
         let root = specializer.expr(body);
         let code = specializer.to;
         self.calls -= 1;
@@ -126,7 +115,6 @@ struct Specializer<'m, 'a, 'c> {
     from: &'c Code,
     to: Code,
     spot: Spot,
-    grain: Grain,
     /// Locals whose values are known, and what stands for them.
     known: Vec<(Local, Op)>,
     /// Inside of so many expressions that are fitted to other nodes, and have to stay as they are.
@@ -181,10 +169,7 @@ impl<'c> Graft<'c> for Specializer<'_, '_, 'c> {
             Op::Let { local, value, body } => self.binding(local, value, body),
             Op::Call { callee, args, lift } => self.call(callee, args, lift),
             Op::Walk { walk, mode, from } => self.walk(walk, mode, from),
-            // What is found by the type is a value, not code that is kept.
-            Op::Alike { local, body, .. } if self.knows(local) || self.grain == Grain::Type => {
-                self.expr(body)
-            }
+            Op::Alike { local, body, .. } if self.knows(local) => self.expr(body),
             Op::Alike { .. } => {
                 self.inside += 1;
                 let copy = self.copy(id);
@@ -214,37 +199,8 @@ impl Specializer<'_, '_, '_> {
             }
             _ => {}
         }
-        let is_known = match self.grain {
-            Grain::Kind => self.from.own(id)?.iter().all(|local| self.knows(*local)),
-            Grain::Type => self.is_told_by_type(id),
-        };
+        let is_known = self.from.own(id)?.iter().all(|local| self.knows(*local));
         is_known.then(|| self.machine.expr(self.from, id, self.spot.base))
-    }
-
-    /// Whether `id` asks for the type of the node, and for nothing else.
-    fn is_told_by_type(&self, id: ExprId) -> bool {
-        match self.from.ops[id as usize] {
-            Op::Fact { fact: Fact::NodeType, base, .. } => self.is_the_node(base),
-            Op::InSet { value, .. } | Op::InConsts { value, .. } | Op::IsNone { value, .. } => {
-                self.is_told_by_type(value)
-            }
-            Op::Compare { left, right, .. } => self.is_told_by_type(left) && self.is_told_by_type(right),
-            Op::Const(_) => true,
-            _ => false,
-        }
-    }
-
-    /// Whether `id` is the node that is known.
-    fn is_the_node(&self, id: ExprId) -> bool {
-        let local = match self.from.ops[id as usize] {
-            Op::Local(local) => local,
-            Op::Fact { fact: Fact::InputNode | Fact::OutputNode | Fact::AnchorNode, base, .. } => {
-                let Op::Local(local) = self.from.ops[base as usize] else { return false };
-                local
-            }
-            _ => return false,
-        };
-        self.knows(local) && self.is_here(&self.machine.stack[self.spot.base + local as usize])
     }
 
     /// The value of `id`, of which `copy` is left, if that is known.
@@ -353,9 +309,6 @@ impl Specializer<'_, '_, '_> {
     }
 
     fn called(&mut self, callee: EntryId, args: &[ExprId], copies: &[ExprId], lift: u32) -> Option<ExprId> {
-        if self.grain == Grain::Type {
-            return None;
-        }
         let program = self.machine.program;
         let linked = program.linked(callee)?;
         let Data::Fn { value } = linked.data else { return None };
@@ -391,8 +344,9 @@ impl Specializer<'_, '_, '_> {
     /// A walk that ends where it begins.
     fn walk(&mut self, walk: EntryId, mode: WalkMode, start: ExprId) -> ExprId {
         let from = self.expr(start);
-        let place = self.value_of(start, from).filter(|_| self.grain == Grain::Kind);
-        let ends = place.filter(|place| self.is_here(place)).is_some_and(|place| self.ends(walk, &place));
+        let place = self.value_of(start, from);
+        let ends =
+            place.filter(|place| self.is_here(place)).is_some_and(|place| self.machine.ends_at(walk, &place));
         let op = match mode {
             _ if !ends => Op::Walk { walk, mode, from },
             WalkMode::Last => return from,
@@ -402,22 +356,6 @@ impl Specializer<'_, '_, '_> {
         let id = self.add(op);
         self.done(id);
         id
-    }
-
-    /// Whether no node of the kind takes a step from there.
-    fn ends(&mut self, walk: EntryId, place: &Value) -> bool {
-        let program = self.machine.program;
-        let Some(linked) = program.linked(walk) else { return false };
-        let Entry::Walk { steps, .. } = &*linked.entry else { return false };
-        for (condition, next) in steps {
-            let Some(condition) = *condition else { return next.is_none() };
-            match self.machine.decided(&linked.plain, condition, place) {
-                Some(false) => {}
-                Some(true) => return next.is_none(),
-                None => return false,
-            }
-        }
-        true
     }
 }
 

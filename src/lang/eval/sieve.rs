@@ -6,13 +6,10 @@
 //! no edit changes a type. Only where nobody looks on: who does sees every condition asked.
 
 use super::code::{Code, Op};
-use super::residual::Spot;
-use super::simplify::is_pure;
 use super::{EntryId, Machine, Value};
 use crate::graph::{NodeId, Sym};
 use crate::lang::facts::Fact;
-use crate::lang::hir::{Block, Entry, ExprId, Local, Statement};
-use crate::lang::syntax::ast::Kind;
+use crate::lang::hir::{Block, ExprId, Local};
 
 /// A type is looked into when so many nodes of it have come by.
 const PATIENCE: u8 = 8;
@@ -54,23 +51,6 @@ pub(super) struct Sieve {
     answers: Vec<Answer>,
     /// Cells that they rest on.
     cells: u64,
-}
-
-/// What statements that change nothing and do not fail may do. `None` in its place: they may do more.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Course {
-    goes_on: bool,
-    /// The item that they are of ends.
-    ends: bool,
-}
-
-const NOTHING: Course = Course { goes_on: true, ends: false };
-const END: Course = Course { goes_on: false, ends: true };
-
-impl Course {
-    fn or(self, other: Course) -> Course {
-        Course { goes_on: self.goes_on || other.goes_on, ends: self.ends || other.ends }
-    }
 }
 
 impl<'a> Machine<'a> {
@@ -122,8 +102,7 @@ impl<'a> Machine<'a> {
         (local, base): (Local, usize),
     ) -> Option<bool> {
         let Value::Node(node) = self.stack[base + local as usize] else { return None };
-        let spot = Spot { local, node, base };
-        self.sift(sieve, node, |m| m.told(code, condition, spot))
+        self.sift(sieve, node, |m| m.foretold(code, condition, &[(local, Value::Node(node))]))
     }
 
     /// How a condition of an item comes out in a frame that starts with `frame`, if the type of the one node that this is about
@@ -135,15 +114,14 @@ impl<'a> Machine<'a> {
         frame: &[Value],
     ) -> Option<bool> {
         let place = |value: &Value| value.as_node().or_else(|| value.as_anchor().map(|anchor| anchor.node()));
-        let (at, node) = frame.iter().enumerate().find_map(|(at, value)| Some((at, place(value)?)))?;
+        let node = frame.iter().find_map(place)?;
         self.sift_one(code, condition, node, |m| {
-            let base = m.enter(frame, code.locals);
-            let locals =
-                (0..).zip(frame).filter(|(_, value)| place(value) == Some(node)).map(|(local, _)| local);
-            let spot = Spot { local: at as Local, node, base };
-            let told = m.told_by_type(code, condition, spot, locals);
-            m.leave(base);
-            told
+            let at: Vec<(Local, Value)> = (0..)
+                .zip(frame)
+                .filter(|(_, value)| place(value) == Some(node))
+                .map(|(at, value)| (at, value.clone()))
+                .collect();
+            m.foretold(code, condition, &at)
         })
     }
 
@@ -155,7 +133,7 @@ impl<'a> Machine<'a> {
         (local, base): (Local, usize),
     ) -> Option<bool> {
         let Value::Node(node) = self.stack[base + local as usize] else { return None };
-        self.sift_one(code, condition, node, |m| m.told(code, condition, Spot { local, node, base }))
+        self.sift_one(code, condition, node, |m| m.foretold(code, condition, &[(local, Value::Node(node))]))
     }
 
     /// [`Machine::sift`] with the sieve of a condition, which is put back.
@@ -192,80 +170,7 @@ impl<'a> Machine<'a> {
         (local, base): (Local, usize),
     ) -> bool {
         let Value::Node(node) = self.stack[base + local as usize] else { return false };
-        let spot = Spot { local, node, base };
-        let find = |m: &mut Self| (m.course(code, body, spot)? == NOTHING).then_some(true);
-        self.sift(sieve, node, find) == Some(true)
-    }
-
-    fn course(&mut self, code: &Code, block: &Block, spot: Spot) -> Option<Course> {
-        let mut course = NOTHING;
-        for statement in block {
-            let next = self.course_of(code, statement, spot)?;
-            course = Course { goes_on: next.goes_on, ends: course.ends || next.ends };
-            if !course.goes_on {
-                break;
-            }
-        }
-        Some(course)
-    }
-
-    fn course_of(&mut self, code: &Code, statement: &Statement, spot: Spot) -> Option<Course> {
-        match statement {
-            Statement::Let { value, .. } => self.is_plain(code, *value).then_some(NOTHING),
-            Statement::Stop => Some(END),
-            Statement::Give(value) => self.is_plain(code, *value).then_some(END),
-            Statement::If { arms, otherwise } => {
-                let mut may: Option<Course> = None;
-                let also =
-                    |may: Option<Course>, course: Course| Some(may.map_or(course, |may| may.or(course)));
-                for (condition, block) in arms {
-                    match self.told(code, *condition, spot) {
-                        Some(false) => {}
-                        Some(true) => return also(may, self.course(code, block, spot)?),
-                        None if !self.is_plain(code, *condition) => return None,
-                        None => may = also(may, self.course(code, block, spot)?),
-                    }
-                }
-                also(may, self.course(code, otherwise, spot)?)
-            }
-            Statement::For { list, body, .. } if self.is_plain(code, *list) => match code.ops[*list as usize]
-            {
-                Op::Where { condition, .. } if self.told(code, condition, spot) == Some(false) => {
-                    Some(NOTHING)
-                }
-                _ => Some(NOTHING.or(self.course(code, body, spot)?)),
-            },
-            Statement::Do { bind: None, action, args } => self.course_of_action(code, *action, args, spot),
-            _ => None,
-        }
-    }
-
-    /// What comes of an action that is told of the node.
-    fn course_of_action(&mut self, code: &Code, action: Sym, args: &[ExprId], spot: Spot) -> Option<Course> {
-        let program = self.program;
-        let linked = program.linked(program.entry(Kind::Action, action)?)?;
-        let Entry::Action { block, .. } = &*linked.entry else { return None };
-        let is_spot =
-            |arg: &ExprId| matches!(code.ops[*arg as usize], Op::Local(local) if local == spot.local);
-        let at = args.iter().position(is_spot)?;
-        if !args.iter().all(|&arg| self.is_plain(code, arg)) || !self.descend() {
-            return None;
-        }
-        let mut frame = vec![Value::None; args.len()];
-        frame[at] = Value::Node(spot.node);
-        let base = self.enter(&frame, linked.plain.locals);
-        let course = self.course(&linked.plain, block, Spot { local: at as Local, base, ..spot });
-        self.leave(base);
-        self.calls -= 1;
-        course.map(|_| NOTHING)
-    }
-
-    fn told(&mut self, code: &Code, condition: ExprId, spot: Spot) -> Option<bool> {
-        self.told_by_type(code, condition, spot, std::iter::once(spot.local))
-    }
-
-    fn is_plain(&self, code: &Code, id: ExprId) -> bool {
-        is_pure(self.program.entries(), code, id)
+        self.sift(sieve, node, |m| m.is_idle_at(code, body, local, node).then_some(true)) == Some(true)
     }
 
     /// Whether `id` is a list of nodes of a graph, or of some of them.

@@ -10,7 +10,8 @@ use super::Machine;
 use super::Value;
 use super::code::{Code, NONE, Op};
 use super::machine::STORED;
-use super::sieve::Question;
+use super::quiet::What;
+use super::sieve::{FEW, Question};
 use crate::graph::{Anchor, Output};
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Each, ExprId, Local, WalkMode};
@@ -99,14 +100,29 @@ impl<'a> Machine<'a> {
             }
             &Op::Each { kind: Each::FlatMap, local, list, value } => {
                 let direct = Self::reads_first(code, value);
-                self.each(code, list, base, &mut |m, element| {
+                let question = Question::condition(code.entry, value);
+                let (mut count, mut quiet) = (0, None);
+                let ended = self.each(code, list, base, &mut |m, element| {
                     m.stack[base + local as usize] = element;
+                    count += 1;
+                    if count == FEW && m.can_be_quiet(code, value) {
+                        quiet = Some(m.take_quiet(question));
+                    }
+                    if let Some(quiet) = &mut quiet
+                        && m.is_quiet(quiet, code, What::List(value), (local, base))
+                    {
+                        return true;
+                    }
                     if direct {
                         return m.each(code, value, base, sink) != End::Stopped;
                     }
                     let inner = m.expr(code, value, base);
                     m.each_value(&inner, sink) != End::Stopped
-                })
+                });
+                if let Some(quiet) = quiet {
+                    self.keep_quiet(question, quiet);
+                }
+                ended
             }
             &Op::Range(from, to) => {
                 let (from, to) = (self.expr(code, from, base), self.expr(code, to, base));
@@ -224,7 +240,8 @@ impl<'a> Machine<'a> {
         end((0..len).filter_map(|i| list.at(i)).all(|value| self.spend(1) && sink(self, value)))
     }
 
-    fn each_reader(&mut self, output: Output, sink: &mut Sink<'_, 'a>) -> End {
+    /// Goes through the readers of an output.
+    pub(super) fn each_reader(&mut self, output: Output, sink: &mut Sink<'_, 'a>) -> End {
         self.see(output.node);
         if let Some(readers) = self.flat_readers(output) {
             return end(readers.iter().all(|&r| self.spend(1) && sink(self, Value::Input(r))));
