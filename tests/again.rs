@@ -1,4 +1,5 @@
-//! What a lint finds on a graph that it has seen in another state is what it finds on a graph that it has never seen.
+//! What a lint finds on a graph that it has seen in another state is what it finds on a graph that it has never seen. Passes: see
+//! `again/passes.rs`.
 //!
 //! Each test changes one thing that a lint can look at. Both sessions must tell the same, in the same order and in the same words, and the
 //! test knows that the change matters: what was found before is not what is found now, though most of it was taken over.
@@ -8,6 +9,9 @@ use anchorwatch::engine::{Request, RuleSources, Session};
 use anchorwatch::format::notation;
 use anchorwatch::graph::{AttrValue, Edit, GraphId, NodeId, Place, Snapshot, Sym};
 use proptest::prelude::*;
+
+#[path = "again/passes.rs"]
+mod passes;
 
 /// What all lints of these tests look at.
 const FACTS: &str = "set KNOWN = { Data, Relu, Add, Copy }

@@ -18,7 +18,7 @@ pub use rules::{
     sights_of, spans, stands_in, texts,
 };
 
-pub use runs::{CellSaid, PastRun, PastRuns};
+pub use runs::{PastRun, PastRuns};
 
 use crate::graph::Snapshot;
 use crate::lang::eval::Tally;

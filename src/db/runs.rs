@@ -6,11 +6,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::rules::{EntryName, cell, stands_in};
-use super::{Db, RuleSet};
 use crate::graph::{GraphId, Snapshot, Sym};
 use crate::lang::eval::{Program, Rounds};
-use crate::lang::hir::Line;
 use crate::lang::syntax::ast::Kind;
 
 /// Runs of one entry that are kept.
@@ -27,28 +24,6 @@ pub struct PastRun {
     pub snapshot: Snapshot,
     pub program: Arc<Program>,
     pub rounds: Rounds,
-    /// All that cells said to it, and to the runs that it took over from.
-    pub said: Vec<CellSaid>,
-}
-
-/// What a matrix said to a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellSaid {
-    Cell { matrix: Sym, row: u16, column: u16, is: Option<u16> },
-    Line { matrix: Sym, line: Line, variant: u16, is: bool },
-}
-
-impl CellSaid {
-    /// Whether it says so still. Who asks depends on it.
-    pub fn stands(self, db: &dyn Db, rules: RuleSet) -> bool {
-        let name = |matrix| EntryName::new(db, Kind::Matrix, matrix);
-        match self {
-            CellSaid::Cell { matrix, row, column, is } => cell(db, rules, name(matrix), row, column) == is,
-            CellSaid::Line { matrix, line, variant, is } => {
-                stands_in(db, rules, name(matrix), line, variant) == is
-            }
-        }
-    }
 }
 
 /// Runs that have ended, those that were used last in front.

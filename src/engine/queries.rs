@@ -13,7 +13,7 @@ use super::search::{Action, Form, GroupVerdict, Rule, Search};
 use super::sides::{self, Asked, Functions, Leaf, PAIR_FRAME, ROLE_FRAME};
 use crate::db::{Db, EntryName, Linked, Roots, RuleSet, entry, live, names, program};
 use crate::graph::{GraphId, Snapshot, Sym, Symbols};
-use crate::lang::eval::{EntryId, Failure, Machine, Program};
+use crate::lang::eval::{EntryId, Failure, Machine, Program, Seen};
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Body, CheckerAction, CheckerForm, Entry, Expr, ExprId, Local};
 use crate::lang::syntax::ast::{Kind, Side};
@@ -82,6 +82,28 @@ pub fn symbols<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>) -> Answe
     let linked = program(db, rules, Roots::of(db, [(Kind::Symbols, layer.symbols(db))]));
     let built = layers::grouped(Cells { db, rules }, layer, linked);
     built.map_err(|failure| QueryFailure(Arc::new(failure), linked.clone()))
+}
+
+/// The same, and what it was told from, as [`Machine::take_seen`] gives it.
+#[salsa::tracked(returns(clone))]
+pub fn symbols_seen<'db>(
+    db: &'db dyn Db,
+    rules: RuleSet,
+    layer: Layer<'db>,
+) -> Result<(Arc<Symbols>, Option<Arc<Seen>>), QueryFailure> {
+    let name = layer.symbols(db);
+    let linked = program(db, rules, Roots::of(db, [(Kind::Symbols, name)]));
+    let host = Cells { db, rules };
+    let snapshot = layer.at(db).snapshot(db);
+    let mut machine = Machine::over(&linked.0, &host, snapshot, layer.target(db));
+    machine.share_alike();
+    machine.record_seen();
+    let built = machine.build_symbols(name, layer.target(db));
+    // Groups are called after their anchors.
+    let anchors = built.iter().flat_map(|table| table.groups()).flat_map(|group| &group.members);
+    let seen = machine.take_seen(anchors.map(|anchor| anchor.node()));
+    machine.keep_kinds();
+    Ok((answer(built, linked)?, seen.map(Arc::new)))
 }
 
 /// The anchors that carry one mark.

@@ -3,10 +3,11 @@
 //! Promise: a pass is a function of its snapshot, its program and the verdicts it asks for. Reasons are not part
 //! of the result: it keeps what is needed to render them ([`Draft`]).
 
+mod ask;
 mod groups;
 
 use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
+
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,19 +18,21 @@ use super::cells::Cells;
 use super::dirty::{Dirty, nodes_of};
 use super::order::sorted;
 use super::pairs::Class;
-use super::queries::{At, Layer, QueryFailure, mark_table, symbols};
+use super::queries::{At, Layer, QueryFailure, symbols, symbols_seen};
 use super::reach::ReachIndex;
 use super::search::Verdict;
 use super::trial::Judge;
-use crate::db::{CellSaid, Db, Linked, Roots, RuleSet, live, program};
+use crate::db::{Db, Linked, Roots, RuleSet, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols, compare_labels};
 use crate::lang::Level;
 use crate::lang::eval::{
-    ChainEnd, EditKind, EditRecord, EntryId, EventKind, Failure, Host, HostMark, Machine, Program, Report,
+    ChainEnd, EditKind, EditRecord, EntryId, Failure, Host, HostMark, Machine, Program, Report, Seen,
     Subject, Value, Watch,
 };
-use crate::lang::hir::{Block, Entry, ExprId, Line, StepEnd, Subject as Over, TextId};
+use crate::lang::hir::{Block, Entry, Line, StepEnd, Subject as Over, TextId};
 use crate::lang::syntax::ast::{Kind, Refusal};
+
+pub use ask::ask;
 
 /// A finding before its texts are rendered.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,7 +144,7 @@ pub fn run_watched<'db>(
     let mut counters = machine.counters();
     counters.sort_by_key(|(name, _)| name.as_str());
     if let Some(memory) = memory.as_ref().filter(|_| outcome.is_ok()) {
-        memory.keep(&mut machine, host.said.take());
+        memory.keep(&mut machine);
     }
     machine.keep_kinds();
     let (edit, log) = machine.finish();
@@ -176,8 +179,6 @@ struct Engine<'a> {
     db: &'a dyn Db,
     rules: RuleSet,
     cells: &'a Cells<'a>,
-    /// What cells said: a run that takes this one's findings over rests on them as well.
-    said: RefCell<Vec<CellSaid>>,
     before: &'a Snapshot,
     drafts: RefCell<Vec<Draft>>,
     resolved: RefCell<Vec<Resolved>>,
@@ -193,61 +194,12 @@ struct Engine<'a> {
     judge: OnceCell<Judge<'a>>,
 }
 
-/// The answer to a question about a result.
-pub struct Answer {
-    pub holds: bool,
-    /// Both sides of the last comparison that did not hold.
-    pub compared: Option<(String, String)>,
-}
-
-/// Whether a condition of an entry holds, with all that a pass could ask: {root}.
-pub fn ask(
-    db: &dyn Db,
-    rules: RuleSet,
-    snapshot: &Snapshot,
-    root: GraphId,
-    (kind, name): (Kind, Sym),
-    condition: ExprId,
-) -> Result<Answer, QueryFailure> {
-    let linked = program(db, rules, Roots::of(db, [(kind, name)]));
-    let cells = Cells { db, rules };
-    let host = Engine::new(&cells, snapshot);
-    let mut machine = Machine::over(&linked.0, &host, snapshot, root);
-    machine.set_tally(db.tally());
-    if !linked.1.is_empty()
-        && let Some(symbols) = live(db, rules).names(Kind::Symbols).next()
-    {
-        let layer = Layer::new(db, At::new(db, snapshot.clone()), symbols, root);
-        machine.set_marks(Some(Rc::new(mark_table(db, rules, layer, |_| true)?)));
-    }
-    let entry = linked.0.entry(kind, name).unwrap_or_default();
-    let frame = [Value::Graph(root)];
-    let told =
-        |failure| host.failed.take().unwrap_or_else(|| QueryFailure(Arc::new(failure), linked.clone()));
-    let mut compared = None;
-    let holds = machine.test(entry, condition, &frame).map_err(told)?;
-    if !holds {
-        machine.record_trace();
-        machine.test(entry, condition, &frame).map_err(told)?;
-        for event in machine.take_trace() {
-            if let EventKind::Compare { left, right } = &event.kind
-                && event.entry == entry
-                && !event.value.is_true()
-            {
-                compared = Some((machine.show(left), machine.show(right)));
-            }
-        }
-    }
-    Ok(Answer { holds, compared })
-}
-
 impl<'a> Engine<'a> {
     fn new(cells: &'a Cells<'a>, before: &'a Snapshot) -> Engine<'a> {
         Engine {
             db: cells.db,
             rules: cells.rules,
             cells,
-            said: RefCell::default(),
             before,
             drafts: RefCell::default(),
             resolved: RefCell::default(),
@@ -447,15 +399,11 @@ impl<'a> Engine<'a> {
 
 impl Host for Engine<'_> {
     fn cell(&self, matrix: Sym, row: u16, column: u16) -> Option<u16> {
-        let is = self.cells.cell(matrix, row, column);
-        self.said.borrow_mut().push(CellSaid::Cell { matrix, row, column, is });
-        is
+        self.cells.cell(matrix, row, column)
     }
 
     fn stands_in(&self, matrix: Sym, line: Line, variant: u16) -> bool {
-        let is = self.cells.stands_in(matrix, line, variant);
-        self.said.borrow_mut().push(CellSaid::Line { matrix, line, variant, is });
-        is
+        self.cells.stands_in(matrix, line, variant)
     }
 
     fn symbols(
@@ -466,6 +414,16 @@ impl Host for Engine<'_> {
     ) -> Result<Arc<Symbols>, Failure> {
         let layer = self.layer(machine, name, target);
         symbols(self.db, self.rules, layer).map_err(|failure| self.fail(failure))
+    }
+
+    fn symbols_seen(
+        &self,
+        machine: &mut Machine<'_>,
+        name: Sym,
+        target: GraphId,
+    ) -> Result<(Arc<Symbols>, Option<Arc<Seen>>), Failure> {
+        let layer = self.layer(machine, name, target);
+        symbols_seen(self.db, self.rules, layer).map_err(|failure| self.fail(failure))
     }
 
     fn conflicts(
@@ -544,6 +502,7 @@ impl Host for Engine<'_> {
             }
         };
         let edits = start..machine.edits().len();
+        machine.has_acted();
         self.drafts.borrow_mut().push(Draft::Chain { chain, node, step, edits });
         Ok(())
     }

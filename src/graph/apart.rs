@@ -5,7 +5,7 @@
 //! these. What is no node's own has questions of its own: orders of topological ids, and lists of nodes. The snapshots need not
 //! have come from one another.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ pub struct Apart {
     nodes: FixedBitSet,
     /// Those of them that are not the same but for their edges either.
     own: FixedBitSet,
-    /// Topological ids by node number.
-    ids: [Vec<i64>; 2],
+    /// Topological ids by node number, when they have been asked for.
+    ids: OnceCell<[Vec<i64>; 2]>,
     /// Whether a list is the same, as far as that was asked.
     lists: RefCell<FxHashMap<(GraphId, bool), bool>>,
 }
@@ -36,6 +36,11 @@ impl Apart {
             && (Arc::ptr_eq(&a.model, &b.model) || a.model == b.model);
         if !same_graphs {
             return None;
+        }
+        let snapshots = [one.clone(), other.clone()];
+        if one == other {
+            let [nodes, own] = [FixedBitSet::new(), FixedBitSet::new()];
+            return Some(Apart { snapshots, nodes, own, ids: OnceCell::new(), lists: RefCell::default() });
         }
         let (dense, their) = (one.dense(), other.dense());
         let slots = dense.slots().max(their.slots());
@@ -64,9 +69,7 @@ impl Apart {
         }
         let mut nodes = edges;
         nodes.union_with(&own);
-        let ids = [a.topo_ids(), b.topo_ids()];
-        let snapshots = [one.clone(), other.clone()];
-        Some(Apart { snapshots, nodes, own, ids, lists: RefCell::default() })
+        Some(Apart { snapshots, nodes, own, ids: OnceCell::new(), lists: RefCell::default() })
     }
 
     /// How many nodes are not the same.
@@ -87,23 +90,37 @@ impl Apart {
     }
 
     fn ids_of(&self, node: NodeId) -> [Option<i64>; 2] {
-        [0, 1].map(|of| self.ids[of].get(node.0 as usize).copied())
+        let ids = self.ids.get_or_init(|| [0, 1].map(|of| (*self.snapshots[of]).topo_ids()));
+        [0, 1].map(|of| ids[of].get(node.0 as usize).copied())
+    }
+
+    fn is_one(&self) -> bool {
+        self.snapshots[0] == self.snapshots[1]
     }
 
     /// Whether a node has the same topological id in both.
     pub fn has_same_id(&self, node: NodeId) -> bool {
+        if self.is_one() {
+            return true;
+        }
         let [one, other] = self.ids_of(node);
         one == other
     }
 
     /// Whether two nodes stand to each other in both as their topological ids say in the one.
     pub fn are_in_same_order(&self, node: NodeId, to: NodeId) -> bool {
+        if self.is_one() {
+            return true;
+        }
         let order = |of: usize| -> Ordering { self.ids_of(node)[of].cmp(&self.ids_of(to)[of]) };
         order(0) == order(1)
     }
 
     /// Whether a graph has the same nodes in the same order in both; `all`: with those of subgraphs.
     pub fn is_same_list(&self, graph: GraphId, all: bool) -> bool {
+        if self.is_one() {
+            return true;
+        }
         let [one, other] = &self.snapshots;
         let same = || match all {
             true => one.all_nodes(graph) == other.all_nodes(graph),

@@ -1,138 +1,66 @@
 //! Rounds of loops that an earlier run has gone through already.
 //!
-//! Rules that only look go through all nodes of a graph and report what they find. After an edit of other rules they do so again,
-//! on a graph that differs in a handful of nodes. Promise: a round is taken over only if what it found rests on nothing that is
-//! another thing now, so that it would find it again; it then costs a look at what it read. What a round read is recorded while it
-//! runs: the nodes ([`Machine::see`]), and what no node stands for ([`Told`]). Who read more than that can name, changed anything,
-//! failed, or ended its loop runs again each time. Recording changes no result.
+//! Rules go through all nodes of a graph, and at most of them there is nothing to do: they look, and perhaps report. After an edit
+//! of other rules they do so again, on a graph that differs in a handful of nodes. Promise: a round is taken over only if what it
+//! came to rests on nothing that is another thing now, so that it would come to the same; it then costs a look at what it read.
+//! What a round read is recorded while it runs: the nodes ([`Machine::see`]), and what no node stands for ([`Told`]). Who read more
+//! than that can name, changed anything, failed, or ended its loop runs again each time. Recording changes no result.
 //!
-//! INVARIANT same-graphs: runs are compared only if all that is said of graphs is the same in both, so that need not be recorded
+//! A thing is the same at a moment of this run as at one of the earlier run if it was when both began ([`Apart`]) and neither has
+//! touched it by then ([`super::touched`]). Notes, paths and cells of matrices are asked again instead.
+//!
+//! INVARIANT same-graphs: runs are compared only while all that is said of graphs is the same in both, so that need not be recorded
 //! ([`Apart`] tells; it also counts what is around a node as its own, and so kinds of nodes may be used).
 
-use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
+use super::cells::Said;
 use super::code::{Code, Op};
 use super::exec::{Flow, Report};
+use super::rounds::{Kept, Place, Rounds, SUBJECT};
+use super::touched::Moment;
 use super::trace::{ReadLog, Told};
 use super::{EntryId, Failure, Machine, Value};
-use crate::graph::{Apart, NodeId};
-use crate::lang::facts::Fact;
+use crate::graph::{Apart, GraphId, NodeId};
 use crate::lang::hir::{ExprId, Local};
 
-/// No more than so much is kept of one run, counted in nodes: 32 MB.
-const MOST_KEPT: usize = 1 << 23;
+/// So many rounds of a loop tell whether it is worth it to record the others.
+const TRIED: u32 = 64;
 
-/// And so much is recorded for it, repetitions included.
-const MOST_RECORDED: usize = 4 * MOST_KEPT;
-
-/// What else is kept, beside a node.
-const ROUND: usize = size_of::<Round>() / size_of::<NodeId>() + 2;
-const TOLD: usize = size_of::<Told>() / size_of::<NodeId>();
-const REPORT: usize = size_of::<Report>() / size_of::<NodeId>();
-
-/// Stands for the list of a subject.
-const SUBJECT: ExprId = ExprId::MAX;
-
-/// A loop, with what was around it when it began: all that its rounds find in their frame, but the element.
-#[derive(PartialEq, Eq, Hash, Debug)]
-struct Place {
-    entry: EntryId,
-    list: ExprId,
-    around: Vec<Value>,
-}
-
-/// A part of one of the lists of [`Rounds`].
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    from: u32,
-    to: u32,
-}
-
-impl Part {
-    fn of<T>(self, list: &[T]) -> &[T] {
-        list.get(self.from as usize..self.to as usize).unwrap_or_default()
-    }
-
-    /// Copies what is behind `from` on to a list.
-    fn push<T: Clone>(more: &[T], list: &mut Vec<T>) -> Part {
-        let from = list.len() as u32;
-        list.extend_from_slice(more);
-        Part { from, to: list.len() as u32 }
-    }
-}
-
-/// What a loop did at one node.
-#[derive(Clone, Copy, Debug)]
-struct Round {
-    nodes: Part,
-    own: Part,
-    told: Part,
-    reports: Part,
-    steps: u64,
-}
-
-/// The rounds of a run, with what each of them read and reported.
-#[derive(Debug, Default)]
-pub struct Rounds {
-    size: usize,
-    taken_over: usize,
-    places: FxHashMap<Place, usize>,
-    /// By node.
-    loops: Vec<FxHashMap<NodeId, Round>>,
-    nodes: Vec<NodeId>,
-    told: Vec<Told>,
-    reports: Vec<Report>,
-}
-
-impl Rounds {
-    /// About how much is kept.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
-    /// How many rounds there are, and how many of them are those of an earlier run.
-    pub fn count(&self) -> (usize, usize) {
-        (self.loops.iter().map(FxHashMap::len).sum(), self.taken_over)
-    }
-
-    fn push(
-        &mut self,
-        turn: usize,
-        node: NodeId,
-        Reads { nodes, own, told }: Reads<'_>,
-        found: (&[Report], u64),
-    ) {
-        let Some(rounds) = self.loops.get_mut(turn) else { return };
-        self.size += ROUND + nodes.len() + own.len() + TOLD * told.len() + REPORT * found.0.len();
-        let [nodes, own] = [nodes, own].map(|nodes| Part::push(nodes, &mut self.nodes));
-        let told = Part::push(told, &mut self.told);
-        let reports = Part::push(found.0, &mut self.reports);
-        rounds.insert(node, Round { nodes, own, told, reports, steps: found.1 });
-    }
-}
-
-/// What a round read, each node once.
-struct Reads<'a> {
-    nodes: &'a [NodeId],
-    own: &'a [NodeId],
-    told: &'a [Told],
-}
+/// It is if one in so many did nothing.
+const WORTH: u32 = 4;
 
 /// What a machine that takes rounds over works with.
 pub struct Again<'a> {
     earlier: Option<(&'a Rounds, &'a Apart)>,
     now: Rounds,
-    /// How much may still be recorded.
-    left: usize,
+    /// What the cells say on which the earlier run rests: which of them have been asked, and which of these say something else.
+    checked: u64,
+    changed: u64,
+    /// A matrix has been asked in this run.
+    has_asked: bool,
     /// By node, the last round that has seen it.
     seen: Vec<u32>,
     round: u32,
+    /// Used again.
+    log: ReadLog,
 }
 
 /// A loop that is under way.
 pub struct Turn<'a> {
     now: usize,
-    earlier: Option<&'a FxHashMap<NodeId, Round>>,
+    earlier: Option<&'a super::rounds::Loop>,
+    /// Where in the earlier one.
+    cursor: Cell<usize>,
+    run: Cell<u32>,
+    silent: Cell<u32>,
+}
+
+impl Turn<'_> {
+    /// Whether rounds of this loop mostly do something.
+    fn is_busy(&self) -> bool {
+        self.run.get() >= TRIED && self.silent.get() < self.run.get() / WORTH
+    }
 }
 
 /// Where a round began.
@@ -140,47 +68,80 @@ struct Begun {
     epoch: u64,
     steps: u64,
     reports: usize,
+    isolated: usize,
 }
 
 impl<'a> Again<'a> {
     /// Takes rounds of an earlier run over, if one is given; how far its graph and this one are apart.
     pub fn new(earlier: Option<(&'a Rounds, &'a Apart)>) -> Again<'a> {
-        Again { earlier, now: Rounds::default(), left: MOST_RECORDED, seen: Vec::new(), round: 0 }
+        let now = earlier.map_or_else(Rounds::default, |(rounds, _)| Rounds::after(rounds));
+        let (seen, log) = (Vec::new(), ReadLog::of_round());
+        Again { earlier, now, checked: 0, changed: 0, has_asked: false, seen, round: 0, log }
     }
 
     fn turn(&mut self, place: Place) -> Turn<'a> {
-        let earlier = self.earlier.and_then(|(rounds, _)| rounds.loops.get(*rounds.places.get(&place)?));
-        let loops = &mut self.now.loops;
-        let now = *self.now.places.entry(place).or_insert_with(|| {
-            loops.push(FxHashMap::default());
-            loops.len() - 1
-        });
-        Turn { now, earlier }
+        let earlier = self.earlier.and_then(|(rounds, _)| rounds.find(&place));
+        let (now, begun) = self.now.begin(place);
+        Turn { now, earlier, cursor: Cell::new(begun), run: Cell::new(0), silent: Cell::new(0) }
     }
 
     /// Whether all that a round read is the same.
-    fn holds(&self, machine: &mut Machine<'a>, round: &Round) -> bool {
+    fn holds(&mut self, machine: &mut Machine<'a>, round: &Kept) -> bool {
         let Some((rounds, apart)) = self.earlier else { return false };
-        let host = machine.host;
-        round.nodes.of(&rounds.nodes).iter().all(|&node| apart.is_same(node))
-            && round.own.of(&rounds.nodes).iter().all(|&node| apart.is_same_in_itself(node))
-            && round.told.of(&rounds.told).iter().all(|told| match *told {
-                Told::Id(node) => apart.has_same_id(node),
-                Told::Order(node, to) => apart.are_in_same_order(node, to),
-                Told::List { graph, all } => apart.is_same_list(graph, all),
-                Told::Reaches { from, to, holds } => host.reaches(machine, from, to) == holds,
-                Told::Mark(_) => false,
-            })
+        let (then, now) = (&rounds.touched, &self.now.touched);
+        let (by, here): (Moment, Moment) = (round.at, now.now());
+        if then.has_graphs(by) || now.has_graphs(here) {
+            return false;
+        }
+        let reads = rounds.reads(round);
+        let same =
+            |&node: &NodeId| apart.is_same(node) && !then.has_node(node, by) && !now.has_node(node, here);
+        let same_own = |&node: &NodeId| {
+            apart.is_same_in_itself(node) && !then.has_own(node, by) && !now.has_own(node, here)
+        };
+        if !reads.nodes.iter().all(same) || !reads.own.iter().all(same_own) {
+            return false;
+        }
+        let has_ids = || then.has_ids(by) || now.has_ids(here);
+        let told = reads.told.iter().all(|told| match *told {
+            Told::Id(node) => apart.has_same_id(node) && !has_ids(),
+            Told::Order(node, to) => apart.are_in_same_order(node, to) && !has_ids(),
+            Told::List { graph, all: false } => {
+                apart.is_same_list(graph, false) && !then.has_list(graph, by) && !now.has_list(graph, here)
+            }
+            Told::List { graph, all: true } => {
+                apart.is_same_list(graph, true) && !then.has_any_list(by) && !now.has_any_list(here)
+            }
+            Told::Reaches { from, to, holds } => machine.host.reaches(machine, from, to) == holds,
+            Told::Mark(_) => false,
+            Told::Note(at) => rounds.noted(round, at).is_some_and(|noted| {
+                let value = machine.notes.get(&(noted.note, noted.subject));
+                value.unwrap_or(&Value::None) == &noted.value
+            }),
+        });
+        told && self.cells_stand(machine, &rounds.said, round.cells)
+    }
+
+    /// Whether cells say what they said to the earlier run.
+    fn cells_stand(&mut self, machine: &mut Machine<'a>, said: &Said, cells: u64) -> bool {
+        let new = cells & !self.checked;
+        if new != 0 {
+            for (bit, question, answer) in said.of(new) {
+                if machine.ask_cell(question) != Some(answer) {
+                    self.changed |= bit;
+                }
+            }
+            self.checked |= new;
+        }
+        cells & self.changed == 0
     }
 
     /// Keeps what a round read, each node once.
-    fn keep(&mut self, turn: usize, node: NodeId, log: &mut ReadLog, found: (&[Report], u64)) {
-        let ReadLog { nodes, own, told, .. } = log;
-        self.left = self.left.saturating_sub(nodes.len() + own.len() + TOLD * told.len());
-        self.round += 1;
+    fn keep(&mut self, turn: &Turn<'_>, node: NodeId, log: &mut ReadLog, found: (&[Report], u64)) {
+        self.round = self.round.wrapping_add(1);
         let (seen, round) = (&mut self.seen, self.round);
         // Who read the edges of a node is in the first.
-        for nodes in [&mut *nodes, &mut *own] {
+        for nodes in [&mut log.nodes, &mut log.own] {
             nodes.retain(|node| {
                 let at = node.0 as usize;
                 if seen.len() <= at {
@@ -189,16 +150,7 @@ impl<'a> Again<'a> {
                 std::mem::replace(&mut seen[at], round) != round
             });
         }
-        self.put(turn, node, Reads { nodes, own, told }, found);
-    }
-
-    fn put(&mut self, turn: usize, node: NodeId, reads: Reads<'_>, found: (&[Report], u64)) {
-        if self.left > 0 && self.now.size < MOST_KEPT {
-            self.now.push(turn, node, reads, found);
-        } else {
-            self.left = 0;
-            self.now = Rounds::default();
-        }
+        self.now.keep(turn.now, node, log, found);
     }
 }
 
@@ -208,10 +160,9 @@ impl<'a> Machine<'a> {
         self.again = Some(Box::new(again));
     }
 
-    /// What was recorded. `None`: nothing, too much, or the state is no longer the one that the run began with.
+    /// What was recorded. `None`: nothing, or too much.
     pub fn take_rounds(&mut self) -> Option<Rounds> {
-        let again = self.again.take().filter(|again| again.left > 0)?;
-        self.log.is_empty().then_some(again.now)
+        self.again.take()?.now.finish()
     }
 
     /// Begins a loop over the nodes that the body of an entry is for; `None`: it is run as it is.
@@ -248,44 +199,58 @@ impl<'a> Machine<'a> {
     }
 
     fn turn(&mut self, place: impl FnOnce() -> Place) -> Option<Turn<'a>> {
-        let is_inner = self.reads.is_some() || self.is_observed() || !self.log.is_empty();
-        let again = self.again.as_mut().filter(|_| !is_inner)?;
+        let is_inner = self.reads.is_some() || self.is_observed();
+        // What these hold is not recorded.
+        let is_beside = self.tracked.is_some() || self.builder.is_some() || self.lasting.is_some();
+        let again = self.again.as_mut().filter(|_| !is_inner && !is_beside)?;
         Some(again.turn(place()))
     }
 
     /// Takes a round over, if all that it read is the same.
     fn take_over(&mut self, turn: &Turn<'a>, node: NodeId) -> bool {
-        let Some(round) = turn.earlier.and_then(|rounds| rounds.get(&node)) else { return false };
+        let Some(round) = turn.earlier.and_then(|rounds| rounds.at(&turn.cursor, node)) else { return false };
         let Some(mut again) = self.again.take() else { return false };
         let rounds = again.earlier.map(|(rounds, _)| rounds).filter(|_| again.holds(self, round));
-        if let Some(rounds) = rounds.filter(|_| self.log.is_empty()) {
-            let found = round.reports.of(&rounds.reports);
-            self.reports.extend_from_slice(found);
+        if let Some(rounds) = rounds {
+            self.reports.extend_from_slice(rounds.reports(round));
             // A run that is too long is too long again.
-            self.spend(round.steps);
-            let [nodes, own] = [round.nodes, round.own].map(|part| part.of(&rounds.nodes));
-            let reads = Reads { nodes, own, told: round.told.of(&rounds.told) };
-            again.put(turn.now, node, reads, (found, round.steps));
-            again.now.taken_over += 1;
+            self.spend(round.steps.into());
+            again.now.take_over(turn.now, (node, round), rounds);
         }
         self.again = Some(again);
         rounds.is_some()
     }
 
     /// Begins to record a round.
-    fn begin_again(&mut self) -> Begun {
-        self.reads = Some(ReadLog::of_round());
-        Begun { epoch: self.epoch(), steps: self.steps, reports: self.reports.len() }
+    fn begin_again(&mut self, node: NodeId) -> Begun {
+        let mut log = self.again.as_mut().map(|again| std::mem::take(&mut again.log)).unwrap_or_default();
+        log.clear();
+        log.of_round = true;
+        // Who is for a node looks whether it is there.
+        log.see_own(node);
+        self.reads = Some(log);
+        let (reports, isolated) = (self.reports.len(), self.isolated.len());
+        Begun { epoch: self.epoch(), steps: self.steps, reports, isolated }
     }
 
     /// Ends what [`Machine::begin_again`] began; `goes_on`: nothing has failed, and the loop goes on.
     fn end_again(&mut self, turn: &Turn<'a>, node: NodeId, begun: &Begun, goes_on: bool) {
         let Some(mut log) = self.reads.take() else { return };
-        let is_looking = goes_on && !log.everything && self.epoch() == begun.epoch && self.log.is_empty();
-        if let Some(again) = self.again.as_mut().filter(|again| is_looking && again.left > 0) {
+        let is_silent = goes_on
+            && !log.everything
+            && self.epoch() == begun.epoch
+            && self.isolated.len() == begun.isolated
+            && self.tracked.is_none();
+        let Some(again) = self.again.as_mut() else { return };
+        turn.run.set(turn.run.get().saturating_add(1));
+        if is_silent {
+            turn.silent.set(turn.silent.get().saturating_add(1));
             let found = self.reports.get(begun.reports..).unwrap_or_default();
-            again.keep(turn.now, node, &mut log, (found, begun.steps.saturating_sub(self.steps)));
+            again.keep(turn, node, &mut log, (found, begun.steps.saturating_sub(self.steps)));
+        } else {
+            again.now.pass_by(turn.now, node);
         }
+        again.log = log;
     }
 
     /// The round of a subject at a node.
@@ -308,66 +273,99 @@ impl<'a> Machine<'a> {
         if self.take_over(turn, node) {
             return self.settle(Flow::Next);
         }
-        let begun = self.begin_again();
+        if turn.is_busy() {
+            if let Some(again) = &mut self.again {
+                again.now.pass_by(turn.now, node);
+            }
+            return body(self);
+        }
+        let begun = self.begin_again(node);
         let result = body(self);
         self.end_again(turn, node, &begun, matches!(result, Ok(Flow::Next)));
         result
     }
 }
 
-/// Topological ids that a sort goes by. Each edit may shift them all, and the order of most nodes stays.
-pub(super) struct Ranks {
-    of: ExprId,
-    otherwise: Option<ExprId>,
-    nodes: Vec<NodeId>,
-    /// Each key is one.
-    only: bool,
+// What edits touch.
+impl Machine<'_> {
+    /// A node has changed, with what is said of the nodes inside.
+    pub(super) fn touch(&mut self, node: NodeId) {
+        let Some(mut again) = self.again.take() else { return };
+        let touched = &mut again.now.touched;
+        touched.step();
+        touched.node(node);
+        let graphs = self.edit.get_node(node).map(|node| node.subgraphs.clone());
+        for &graph in graphs.iter().flat_map(|graphs| graphs.iter()) {
+            self.near().all_nodes(graph).into_iter().for_each(|inner| touched.node(inner));
+        }
+        self.again = Some(again);
+    }
+
+    pub(super) fn touch_edges(&mut self, node: NodeId) {
+        if let Some(again) = &mut self.again {
+            again.now.touched.step();
+            again.now.touched.edges(node);
+        }
+    }
+
+    pub(super) fn touch_list(&mut self, graph: GraphId) {
+        if let Some(again) = &mut self.again {
+            again.now.touched.list(graph);
+        }
+    }
+
+    pub(super) fn touch_order(&mut self) {
+        if let Some(again) = &mut self.again {
+            again.now.touched.step();
+            again.now.touched.order();
+        }
+    }
+
+    pub(super) fn touch_ids(&mut self) {
+        if let Some(again) = &mut self.again {
+            again.now.touched.ids();
+        }
+    }
+
+    pub(super) fn touch_graphs(&mut self) {
+        if let Some(again) = &mut self.again {
+            again.now.touched.step();
+            again.now.touched.graphs();
+        }
+    }
 }
 
+// What is found once and used by many rounds rests on the cells that were asked for it.
 impl Machine<'_> {
-    /// Records the topological id of a node. It changes with no edit of the node, and where that matters somebody records a round.
-    pub(super) fn see_id(&mut self, node: NodeId) {
-        if let Some(reads) = self.reads.as_mut().filter(|reads| reads.of_round) {
-            reads.tell(Told::Id(node));
+    /// What matrices said; `None`: nobody takes note.
+    pub(super) fn said(&mut self) -> Option<&mut Said> {
+        let again = self.again.as_mut()?;
+        again.has_asked = true;
+        Some(&mut again.now.said)
+    }
+
+    pub(super) fn see_cells(&mut self, cells: u64) {
+        if let Some(reads) = &mut self.reads {
+            reads.cells |= cells;
         }
     }
 
-    /// How the keys of a sort are found if they are topological ids, or something else where there is none, and a round is recorded.
-    pub(super) fn ranks(&self, code: &Code, key: ExprId) -> Option<Ranks> {
-        self.reads.as_ref().filter(|reads| reads.of_round)?;
-        let (id, otherwise) = match code.ops[key as usize] {
-            Op::Coalesce(id, otherwise) => (id, Some(otherwise)),
-            _ => (key, None),
-        };
-        let Op::Fact { fact: Fact::NodeId, base: of, .. } = code.ops[id as usize] else { return None };
-        Some(Ranks { of, otherwise, nodes: Vec::new(), only: true })
+    /// What is found from here on is used again. Gives what is to be handed to [`Machine::end_shared`].
+    pub(super) fn begin_shared(&mut self) -> u64 {
+        self.reads.as_mut().map_or(0, |reads| std::mem::take(&mut reads.cells))
     }
 
-    /// The next key of such a sort.
-    pub(super) fn rank(&mut self, code: &Code, ranks: &mut Ranks, base: usize) -> Value {
-        match self.expr(code, ranks.of, base) {
-            Value::Node(node) if self.has_node(node) => {
-                self.see_own(node);
-                ranks.nodes.push(node);
-                Value::Int(self.edit.topo_id(node))
+    /// The cells that it rests on.
+    pub(super) fn end_shared(&mut self, outer: u64) -> u64 {
+        match &mut self.reads {
+            Some(reads) if reads.of_round => {
+                let found = reads.cells;
+                reads.cells |= outer;
+                found
             }
-            of => {
-                of.as_node().into_iter().for_each(|node| self.see_own(node));
-                ranks.only = false;
-                ranks.otherwise.map_or(Value::None, |otherwise| self.expr(code, otherwise, base))
-            }
-        }
-    }
-
-    /// Records what the sort went by: the order of the nodes, or if there are other keys the ids themselves.
-    pub(super) fn see_ranks(&mut self, ranks: Option<Ranks>) {
-        let Some(Ranks { mut nodes, only, .. }) = ranks else { return };
-        nodes.sort_by_key(|&node| (self.edit.topo_id(node), node));
-        nodes.dedup();
-        let Some(reads) = &mut self.reads else { return };
-        match only {
-            true => reads.told.extend(nodes.windows(2).map(|pair| Told::Order(pair[0], pair[1]))),
-            false => reads.told.extend(nodes.into_iter().map(Told::Id)),
+            // What was remembered may have been used without a word.
+            _ if self.again.as_ref().is_some_and(|again| again.has_asked) => super::cells::ANY_CELL,
+            _ => 0,
         }
     }
 }

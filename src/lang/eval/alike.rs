@@ -25,6 +25,8 @@ pub(super) struct Alike {
     pub kinds: Kinds,
     /// By place: expression, kind and port.
     shared: FxHashMap<u64, Shared>,
+    /// Cells that such a value rests on, where there are any.
+    cells: FxHashMap<u64, u64>,
     /// How many expressions have been fitted.
     fitted: u32,
 }
@@ -125,7 +127,12 @@ impl Machine<'_> {
             Some(snapshot) => snapshot.kinds(keys),
             None => Kinds::new(keys.clone()),
         };
-        self.alike = Some(Box::new(Alike { kinds, shared: FxHashMap::default(), fitted: 0 }));
+        self.alike = Some(Box::new(Alike {
+            kinds,
+            shared: FxHashMap::default(),
+            cells: FxHashMap::default(),
+            fitted: 0,
+        }));
     }
 
     /// Ends the sharing; what it has found out about the snapshot is kept there.
@@ -149,8 +156,10 @@ impl Machine<'_> {
             Some(Shared::Residual(residual)) => self.expr(&residual.code, residual.root, base),
             Some(_) => self.expr(code, body, base),
             None => {
+                let outer = self.begin_shared();
                 let value = self.expr(code, body, base);
                 self.keep_alike(place, &value);
+                self.rests_on_cells(place, outer);
                 value
             }
         }
@@ -199,8 +208,10 @@ impl Machine<'_> {
             Some(Shared::Residual(residual)) => self.condition(&residual.code, residual.root, base),
             Some(_) => self.condition(code, body, base),
             None => {
+                let outer = self.begin_shared();
                 let holds = self.condition(code, body, base);
                 self.keep_alike(place, &Value::Bool(holds));
+                self.rests_on_cells(place, outer);
                 holds
             }
         }
@@ -233,7 +244,9 @@ impl Machine<'_> {
     }
 
     fn fit(&mut self, code: &Code, body: ExprId, place: Place, (local, base): (Local, usize)) {
+        let outer = self.begin_shared();
         let shared = self.residual(code, body, Spot { local, node: place.node, base });
+        self.rests_on_cells(place, outer);
         if let Some(alike) = self.alike.as_deref_mut() {
             alike.fitted += 1;
             alike.shared.insert(place.key, shared);
@@ -250,8 +263,10 @@ impl Machine<'_> {
             let known = self.alike.as_ref().and_then(|alike| alike.shared.get(&place.key));
             if matches!(known, None | Some(Shared::Asked(_))) {
                 if code.is_own_of(body, local) {
+                    let outer = self.begin_shared();
                     let value = self.expr(code, body, base);
                     self.keep_alike(place, &value);
+                    self.rests_on_cells(place, outer);
                 } else {
                     self.fit(code, body, place, (local, base));
                 }
@@ -293,7 +308,19 @@ impl Machine<'_> {
         self.see_own(node);
         // 20 bits for the cell would do, 13 for the kind: the three numbers do not overlap.
         let fits = kind != NO_KIND && port < 1 << 16;
-        fits.then_some(Place { node, key: u64::from(cell) << 32 | u64::from(kind) << 16 | port })
+        let key = u64::from(cell) << 32 | u64::from(kind) << 16 | port;
+        if fits && let (Some(reads), Some(alike)) = (&mut self.reads, &self.alike) {
+            reads.cells |= alike.cells.get(&key).copied().unwrap_or(0);
+        }
+        fits.then_some(Place { node, key })
+    }
+
+    /// Ends what [`Machine::begin_shared`] began: what is known at a place now rests on the cells that were asked.
+    fn rests_on_cells(&mut self, place: Place, outer: u64) {
+        let cells = self.end_shared(outer);
+        if let Some(alike) = self.alike.as_mut().filter(|_| cells != 0) {
+            *alike.cells.entry(place.key).or_default() |= cells;
+        }
     }
 
     /// The kind of a place: that of its node, and which of its ports it is. `None`: it is of none.

@@ -3,6 +3,8 @@
 //! Promise: of a cell that a program leaves open the host is asked once, when a value depends on it, and of a line whether a
 //! variant stands there at all. So a run depends on the cells that it looked at, and on no other.
 
+use rustc_hash::FxHashMap;
+
 use super::code::{Code, Op};
 use super::host::meaningless;
 use super::simplify::is_pure;
@@ -25,7 +27,81 @@ struct Standing {
     there: u64,
 }
 
+/// A question about a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum CellQuestion {
+    Cell { matrix: EntryId, row: u16, column: u16 },
+    Line { matrix: EntryId, line: Line, variant: u16 },
+}
+
+/// What matrices have said, in the order in which they were asked first. Sets of questions are bits: of the first ones each has
+/// its own, and all others share the last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    list: Vec<(CellQuestion, u16)>,
+    places: FxHashMap<CellQuestion, usize>,
+}
+
+/// Any question.
+pub(super) const ANY_CELL: u64 = u64::MAX;
+
+const LAST_BIT: usize = 63;
+
+fn bit(place: usize) -> u64 {
+    1 << place.min(LAST_BIT)
+}
+
+impl Said {
+    /// The bit of a question, and what is said now.
+    fn note(&mut self, question: CellQuestion, answer: u16) -> u64 {
+        let list = &mut self.list;
+        let place = *self.places.entry(question).or_insert_with(|| {
+            list.push((question, answer));
+            list.len() - 1
+        });
+        list[place].1 = answer;
+        bit(place)
+    }
+
+    /// What was asked, with a bit of a set.
+    pub fn of(&self, cells: u64) -> impl Iterator<Item = (u64, CellQuestion, u16)> + '_ {
+        let with_bits = self.list.iter().enumerate().map(|(at, said)| (bit(at), said.0, said.1));
+        with_bits.filter(move |(bit, ..)| bit & cells != 0)
+    }
+}
+
 impl Machine<'_> {
+    /// What a matrix says now; `None`: nothing that can be compared.
+    pub(super) fn ask_cell(&mut self, question: CellQuestion) -> Option<u16> {
+        let pending = self.pending.take();
+        let answer = match question {
+            CellQuestion::Cell { matrix, row, column } => self.variant_at(matrix, row, column),
+            CellQuestion::Line { matrix, line, variant } => {
+                Some(self.stands_in(matrix, line, variant).into())
+            }
+        };
+        self.pending = pending;
+        answer
+    }
+
+    /// Records what a matrix says.
+    fn see_cell(&mut self, question: CellQuestion, answer: u16) {
+        let Some(said) = self.said() else { return };
+        let bit = said.note(question, answer);
+        if let Some(reads) = &mut self.reads {
+            reads.cells |= bit;
+        }
+    }
+
+    /// Whether the program leaves a cell open.
+    fn is_open(&self, matrix: EntryId, row: u16, column: u16) -> bool {
+        let Some(Entry::Matrix { cells, .. }) = self.program.linked(matrix).map(|linked| &*linked.entry)
+        else {
+            return false;
+        };
+        cells.get(row as usize).and_then(|row| row.get(column as usize)) == Some(&OPEN_CELL)
+    }
+
     /// Whether a cell of a matrix is (or is not) a variant that stands there in words. The column is asked only where it
     /// matters: a row without that variant decides alone. `None`: not such a question, or somebody looks on.
     pub(super) fn compare_cell(
@@ -87,12 +163,18 @@ impl Machine<'_> {
         let at = self.grid(matrix)?;
         let cell = *self.grids[at].cells.get(row as usize)?.get(column as usize)?;
         if cell != OPEN_CELL {
+            if self.again.is_some() && self.is_open(matrix, row, column) {
+                self.see_cell(CellQuestion::Cell { matrix, row, column }, cell);
+            }
             return Some(cell);
         }
         let (_, name) = self.program.key(matrix)?;
         let cell = self.host.cell(name, row, column);
         match cell {
-            Some(cell) => self.grids[at].cells[row as usize][column as usize] = cell,
+            Some(cell) => {
+                self.grids[at].cells[row as usize][column as usize] = cell;
+                self.see_cell(CellQuestion::Cell { matrix, row, column }, cell);
+            }
             None => {
                 self.pending.get_or_insert_with(|| meaningless("matrix"));
             }
@@ -102,6 +184,14 @@ impl Machine<'_> {
 
     /// Whether a variant stands in a line; so if there is no telling.
     pub(super) fn stands_in(&mut self, matrix: EntryId, line: Line, variant: u16) -> bool {
+        let stands = self.find_in(matrix, line, variant);
+        if self.again.is_some() {
+            self.see_cell(CellQuestion::Line { matrix, line, variant }, stands.into());
+        }
+        stands
+    }
+
+    fn find_in(&mut self, matrix: EntryId, line: Line, variant: u16) -> bool {
         let Some(at) = self.grid(matrix) else { return true };
         let grid = &mut self.grids[at];
         let known = match line {

@@ -266,6 +266,7 @@ impl Machine<'_> {
         let id = self.edit.add_node(node, place);
         self.names().add(id, &name);
         self.changed(Some(id));
+        self.touch_list(graph);
         self.lists_changed();
         self.record(EditKind::Insert { node: id, graph, op, name, behind });
         Ok(id)
@@ -311,6 +312,10 @@ impl Machine<'_> {
         self.edit.remove_node(id);
         removed.into_iter().for_each(|gone| self.changed(Some(gone)));
         self.rewired(touched);
+        self.touch_list(node.graph);
+        if !node.subgraphs.is_empty() {
+            self.touch_graphs();
+        }
         self.lists_changed();
         let (name, beside) = (node.name.clone(), Arc::new(beside));
         self.record(EditKind::Delete { node: id, graph: node.graph, name, beside });
@@ -400,6 +405,7 @@ impl Machine<'_> {
             Subject::Graph(graph) => {
                 self.edit.update_graph(graph, |graph| graph.attrs = attrs);
                 self.changed(None);
+                self.touch_graphs();
                 self.forget_kinds();
                 self.forget_lasting();
             }
@@ -436,6 +442,7 @@ impl Machine<'_> {
                 }
                 self.edit.set_topo_id(id, topo);
                 self.rewritten(id);
+                self.touch_ids();
             }
             (Subject::Node(id), Field::InputIsConst) => {
                 let node = self.node(id).ok_or_else(gone)?;

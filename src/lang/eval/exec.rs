@@ -308,6 +308,7 @@ impl<'a> Machine<'a> {
                 self.set_field(subject, *field, &value)?;
             }
             Statement::Sort { order } => {
+                self.has_acted();
                 self.spend(self.edit.node_count() as u64);
                 self.settle(())?;
                 let host = self.host;
@@ -330,9 +331,11 @@ impl<'a> Machine<'a> {
             }
             Statement::Track { symbols, graph, otherwise } => {
                 let target = self.needed(code, *graph, base, ("track", "a graph"), Value::as_graph)?;
+                self.has_acted();
                 return self.track(code, *symbols, target, otherwise.as_ref(), base);
             }
             Statement::Merge { anchor, into } => {
+                self.has_acted();
                 let anchor = self.anchor(code, *anchor, base, "merge")?;
                 let into = self.anchor(code, *into, base, "merge")?;
                 if let Some(tracked) = &mut self.tracked {
@@ -340,6 +343,7 @@ impl<'a> Machine<'a> {
                 }
             }
             Statement::Resolve { symbols, graph, local, body } => {
+                self.has_acted();
                 let target = self.needed(code, *graph, base, ("resolve", "a graph"), Value::as_graph)?;
                 let host = self.host;
                 let slot = base + *local as usize;
@@ -396,7 +400,7 @@ impl<'a> Machine<'a> {
             m.spend(STORED)
         });
         let mut result = self.settle(Flow::Next);
-        if result.is_ok() {
+        if result.is_ok() && !elements.is_empty() {
             let (len, first) = (Some(elements.len()), elements.first().cloned());
             let prepared = self.prepared((code, list, block), len, first, (local, base));
             result = self.rounds(code, (local, base), prepared, elements.drain(..), body);

@@ -10,10 +10,10 @@ use super::machine::STORED;
 use super::memo::Key;
 use super::program::Data;
 use super::stream::End;
-use super::trace::{EventKind, Mark, ReadLog};
+use super::trace::{EventKind, Mark, Noted, ReadLog};
 use super::value::total_order;
 use super::{EntryId, Machine, Subject, Value};
-use crate::graph::Sym;
+use crate::graph::{GraphId, Sym, Symbols};
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Arith, Each, ExprId, Local};
 use crate::lang::syntax::ast::Quantifier;
@@ -121,10 +121,8 @@ impl<'a> Machine<'a> {
             }
             &Op::Symbols { symbols, graph } => {
                 let Value::Graph(target) = self.expr(code, graph, base) else { return Value::None };
-                self.see_everything();
                 self.spend(self.edit.node_count() as u64);
-                let host = self.host;
-                let table = host.symbols(self, symbols, target);
+                let table = self.symbols(symbols, target);
                 table.map_or_else(|failure| self.postpone(failure), Value::Symbols)
             }
             &Op::Conflicts { graph, table } => {
@@ -155,6 +153,7 @@ impl<'a> Machine<'a> {
                 }
             }
             &Op::Counter(name) => {
+                self.see_everything();
                 let counter = self.counters.entry(name).or_insert(0);
                 *counter += 1;
                 Value::Int(*counter - 1)
@@ -162,6 +161,20 @@ impl<'a> Machine<'a> {
             // All others are in `expr`.
             _ => Value::None,
         }
+    }
+
+    fn symbols(&mut self, symbols: Sym, target: GraphId) -> Result<Arc<Symbols>, super::Failure> {
+        let host = self.host;
+        if !self.reads.as_ref().is_some_and(|reads| reads.of_round) {
+            self.see_everything();
+            return host.symbols(self, symbols, target);
+        }
+        let (table, seen) = host.symbols_seen(self, symbols, target)?;
+        match (&mut self.reads, seen) {
+            (Some(reads), Some(seen)) => reads.see_again(&seen),
+            _ => self.see_everything(),
+        }
+        Ok(table)
     }
 
     #[inline(never)]
@@ -177,9 +190,12 @@ impl<'a> Machine<'a> {
 
     #[inline(never)]
     fn noted(&mut self, code: &Code, of: ExprId, note: Sym, base: usize) -> Value {
-        let subject = Subject::of(&self.expr(code, of, base));
-        self.see_everything();
-        subject.and_then(|subject| self.notes.get(&(note, subject)).cloned()).unwrap_or_default()
+        let Some(subject) = Subject::of(&self.expr(code, of, base)) else { return Value::None };
+        let value = self.notes.get(&(note, subject)).cloned().unwrap_or_default();
+        if let Some(reads) = &mut self.reads {
+            reads.note(|| Noted { note, subject, value: value.clone() });
+        }
+        value
     }
 
     /// The value of the first case that holds, or the other; [`NONE`] if there is none.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::reach::reaches;
-use super::{EntryId, Machine, Value};
+use super::{EntryId, Machine, Seen, Value};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym, Symbols};
 use crate::lang::hir::{Line, TextId};
 
@@ -35,6 +35,16 @@ pub trait Host {
         target: GraphId,
     ) -> Result<Arc<Symbols>, Failure> {
         machine.build_symbols(symbols, target).map(Arc::new)
+    }
+
+    /// The same for who records what it reads, with what the table was told from; `None`: more than can be named.
+    fn symbols_seen(
+        &self,
+        machine: &mut Machine<'_>,
+        symbols: Sym,
+        target: GraphId,
+    ) -> Result<(Arc<Symbols>, Option<Arc<Seen>>), Failure> {
+        self.symbols(machine, symbols, target).map(|table| (table, None))
     }
 
     /// `conflicts(g, table)`.

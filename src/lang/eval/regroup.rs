@@ -209,7 +209,7 @@ impl Told {
             Told::Id(node) => apart.has_same_id(node),
             Told::Order(node, to) => apart.are_in_same_order(node, to),
             Told::List { graph, all } => apart.is_same_list(graph, all),
-            Told::Reaches { .. } | Told::Mark(_) => false,
+            Told::Reaches { .. } | Told::Mark(_) | Told::Note(_) => false,
         }
     }
 }
@@ -257,6 +257,7 @@ impl<'a> Machine<'a> {
         let Some(mut log) = self.reads.take() else { return result };
         let does_no_more = matches!(result, Ok(Flow::Next))
             && !log.everything
+            && log.noted.is_empty()
             && self.epoch() == epoch
             && self.reports.len() == reports
             && self.isolated.is_empty()
@@ -298,7 +299,7 @@ impl<'a> Machine<'a> {
 
     /// Records what was asked of the groups.
     pub(super) fn see_group(&mut self, step: Step) {
-        if let Some(reads) = self.reads.as_mut().filter(|reads| reads.of_round) {
+        if let Some(reads) = self.reads.as_mut().filter(|_| self.regroup.is_some()) {
             reads.grouped.push(step);
         }
     }

@@ -49,6 +49,8 @@ enum Answer {
 #[derive(Default)]
 pub(super) struct Sieve {
     answers: Vec<Answer>,
+    /// Cells that they rest on.
+    cells: u64,
 }
 
 impl<'a> Machine<'a> {
@@ -77,8 +79,16 @@ impl<'a> Machine<'a> {
         self.see_own(node);
         let ty = self.ty(node)?;
         match sieve.known(ty) {
-            Some(known) => known,
-            None => sieve.ask(ty, || find(self)),
+            Some(known) => {
+                self.see_cells(sieve.cells);
+                known
+            }
+            None => {
+                let outer = self.begin_shared();
+                let found = sieve.ask(ty, || find(self));
+                sieve.cells |= self.end_shared(outer);
+                found
+            }
         }
     }
 
@@ -139,7 +149,9 @@ impl<'a> Machine<'a> {
             return None;
         }
         let question = Question::condition(code.entry, condition);
-        if let Some(known) = self.sieves.get(&question).and_then(|sieve| sieve.known(self.ty(node)?)) {
+        let known = |sieve: &Sieve| Some((sieve.known(self.ty(node)?)?, sieve.cells));
+        if let Some((known, cells)) = self.sieves.get(&question).and_then(known) {
+            self.see_cells(cells);
             self.see_own(node);
             return known;
         }

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use super::regroup::Step;
-use super::{EntryId, Machine, Value};
-use crate::graph::{Anchor, Apart, GraphId, NodeId};
+use super::{EntryId, Machine, Subject, Value};
+use crate::graph::{Anchor, Apart, GraphId, NodeId, Sym};
 use crate::lang::hir::ExprId;
 
 /// The nodes whose edges, attributes or tensors were read. A result stays valid while none of them changes and
@@ -25,6 +25,9 @@ pub(super) struct ReadLog {
     pub told: Vec<Told>,
     /// What was done to the groups of a table, and asked of them ([`super::regroup`]).
     pub grouped: Vec<Step>,
+    pub noted: Vec<Noted>,
+    /// Cells of matrices that were asked: see [`super::cells::Said`].
+    pub cells: u64,
     pub everything: bool,
     /// A round of a loop is recorded: edges count apart, what no node stands for is told, and graphs are vouched for
     /// ([`super::again`]).
@@ -44,6 +47,16 @@ pub(super) enum Told {
     Reaches { from: NodeId, to: NodeId, holds: bool },
     /// Marks of an anchor.
     Mark(Anchor),
+    /// What a note said: the number of a [`Noted`].
+    Note(u32),
+}
+
+/// What a note said; none: there was none.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Noted {
+    pub note: Sym,
+    pub subject: Subject,
+    pub value: Value,
 }
 
 /// Where the reads of a result begin in a log.
@@ -51,14 +64,19 @@ pub(super) struct Mark {
     nodes: usize,
     own: usize,
     told: usize,
+    noted: usize,
+    cells: u64,
     everything: bool,
 }
 
 /// The reads of a result.
-pub(super) struct Seen {
+#[derive(Debug, PartialEq)]
+pub struct Seen {
     nodes: Box<[NodeId]>,
     own: Box<[NodeId]>,
     told: Box<[Told]>,
+    noted: Box<[Noted]>,
+    cells: u64,
     everything: bool,
 }
 
@@ -69,11 +87,13 @@ impl ReadLog {
 
     /// Is empty again, and keeps its room.
     pub fn clear(&mut self) {
-        self.nodes.clear();
-        self.own.clear();
-        self.told.clear();
-        self.grouped.clear();
-        self.everything = false;
+        let ReadLog { nodes, own, told, noted, cells, everything, of_round: _, grouped } = self;
+        grouped.clear();
+        nodes.clear();
+        own.clear();
+        told.clear();
+        noted.clear();
+        (*cells, *everything) = (0, false);
     }
 
     /// Holds each node once. Who read the edges of a node is in the first list.
@@ -110,15 +130,26 @@ impl ReadLog {
         }
     }
 
+    /// Records what a note said.
+    pub fn note(&mut self, noted: impl FnOnce() -> Noted) {
+        match self.of_round {
+            true => self.noted.push(noted()),
+            false => self.everything = true,
+        }
+    }
+
     /// The reads of a result begin here.
     pub fn begin(&mut self) -> Mark {
         let everything = std::mem::take(&mut self.everything);
-        Mark { nodes: self.nodes.len(), own: self.own.len(), told: self.told.len(), everything }
+        let cells = std::mem::take(&mut self.cells);
+        let [nodes, own] = [&self.nodes, &self.own].map(Vec::len);
+        Mark { nodes, own, told: self.told.len(), noted: self.noted.len(), cells, everything }
     }
 
     /// The reads of a result end here.
     pub fn end(&mut self, mark: &Mark) {
         self.everything |= mark.everything;
+        self.cells |= mark.cells;
     }
 
     /// What was read since the mark; before [`ReadLog::end`].
@@ -130,7 +161,8 @@ impl ReadLog {
             nodes.into()
         });
         let told = self.told.get(mark.told..).unwrap_or_default().into();
-        Seen { nodes, own, told, everything: self.everything }
+        let noted = self.noted.get(mark.noted..).unwrap_or_default().into();
+        Seen { nodes, own, told, noted, cells: self.cells, everything: self.everything }
     }
 
     /// A result is used again.
@@ -138,6 +170,8 @@ impl ReadLog {
         self.nodes.extend_from_slice(&seen.nodes);
         self.own.extend_from_slice(&seen.own);
         self.told.extend_from_slice(&seen.told);
+        self.noted.extend_from_slice(&seen.noted);
+        self.cells |= seen.cells;
         self.everything |= seen.everything;
     }
 }
@@ -162,6 +196,23 @@ impl Machine<'_> {
     pub fn take_reads(&mut self) -> Reads {
         let log = self.reads.take().unwrap_or_default();
         Reads { nodes: log.nodes.into_iter().collect(), everything: log.everything }
+    }
+
+    /// Starts recording what is read, as for a round of a loop.
+    pub fn record_seen(&mut self) {
+        self.reads = Some(ReadLog::of_round());
+    }
+
+    /// Stops recording and gives what was read of the graph, if that is all that was looked at. Paths count as more. `named`: nodes
+    /// whose names were read beside.
+    pub fn take_seen(&mut self, named: impl Iterator<Item = NodeId>) -> Option<Seen> {
+        let mut log = self.reads.take()?;
+        named.for_each(|node| log.see_own(node));
+        let mark = ReadLog::default().begin();
+        let seen = log.since(&mark);
+        let of_graph = |told: &Told| !matches!(told, Told::Reaches { .. } | Told::Note(_));
+        let is_all = !log.everything && self.grids.is_empty() && seen.told.iter().all(of_graph);
+        (is_all && seen.noted.is_empty()).then_some(seen)
     }
 
     /// Records that the node was looked at.
@@ -210,6 +261,11 @@ impl Machine<'_> {
         }
     }
 
+    /// Records that more was done than the log of edits tells.
+    pub fn has_acted(&mut self) {
+        self.see_everything();
+    }
+
     /// Records that the nodes of a graph were looked at; `all`: and those of subgraphs.
     pub(super) fn see_list(&mut self, graph: GraphId, all: bool) {
         self.tell(Told::List { graph, all });
@@ -256,6 +312,7 @@ impl Machine<'_> {
     /// What was looked at since the last call beside a node; marks of this anchor do not count.
     pub fn look_beyond(&mut self, node: NodeId, anchor: Option<Anchor>) -> Option<Beyond> {
         let log = self.reads.as_mut()?;
+        log.everything |= !log.noted.is_empty();
         let is_within = !log.everything
             && log.nodes.iter().chain(&log.own).all(|&seen| seen == node)
             && log.told.iter().all(|told| matches!(told, Told::Mark(of) if Some(*of) == anchor));
