@@ -34,7 +34,17 @@ impl<'r> Memory<'r> {
         snapshot: &'r Snapshot,
     ) -> Option<Memory<'r>> {
         let has_loops = matches!(entry.0, Kind::Lint | Kind::Pass);
-        let runs = cells.db.past_runs().filter(|_| has_loops)?;
+        if has_loops { Memory::of_loop(cells, (entry, root), linked, snapshot) } else { None }
+    }
+
+    /// The same for who goes through nodes on behalf of an entry. `None`: nobody expects another run.
+    pub fn of_loop(
+        cells: &Cells<'_>,
+        (entry, root): ((Kind, Sym), GraphId),
+        linked: &'r Linked,
+        snapshot: &'r Snapshot,
+    ) -> Option<Memory<'r>> {
+        let runs = cells.db.past_runs()?;
         let earlier = runs.nearest((entry, root), &linked.0, snapshot).and_then(|run| {
             let apart = Apart::between(&run.snapshot, snapshot)?;
             (apart.count() <= snapshot.node_count() / APART).then_some((run, apart))

@@ -5,9 +5,11 @@
 //! where two steps may have said the same).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::again::Memory;
 use super::cells::{Cells, Indexed};
 use super::outcome::RuleRef;
 use super::queries::{At, Layer, mark_list};
@@ -17,8 +19,8 @@ use super::run::{PassRun, run_pass};
 use super::session::{Request, RunError, Session};
 use crate::db::{self, Db, Roots, RuleSet, first_param, live, names, program};
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, Sym};
-use crate::lang::eval::{Machine, Value};
-use crate::lang::hir::{Entry, Ty};
+use crate::lang::eval::{Machine, Report, Value};
+use crate::lang::hir::{Entry, Expr, TextId, Ty};
 use crate::lang::syntax::ast::{Kind, Side};
 
 /// What a condition was asked of, and for how many it holds.
@@ -42,8 +44,19 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
     let snapshot = at.snapshot(db);
     let linked = program(db, rules, Roots::of(db, [(kind, name)]));
     let id = linked.0.entry(kind, name)?;
-    let host = Indexed::new(Cells { db, rules });
+    let cells = Cells { db, rules };
+    let host = Indexed::new(cells);
+    // On one graph nothing but a cell can be another one; what asks none is remembered as it is.
+    let asks_cells =
+        linked.0.bodies().any(|body| body.exprs.iter().any(|e| matches!(e, Expr::Matrix { .. })));
+    let memory = match asks_cells && db.tally().is_none() {
+        true => Memory::of_loop(&cells, ((kind, name), GraphId::ROOT), linked, snapshot),
+        false => None,
+    };
     let mut machine = Machine::over(&linked.0, &host, snapshot, GraphId::ROOT);
+    if let Some(memory) = &memory {
+        memory.lend(&mut machine);
+    }
     machine.share_alike();
     let subject = match &*entry {
         Entry::Pass { subject, .. } | Entry::Lint { subject, .. } => subject.as_ref(),
@@ -69,16 +82,41 @@ fn matched<'db>(db: &'db dyn Db, rules: RuleSet, at: At<'db>, name: db::EntryNam
         _ => return None,
     };
     let of = all.len();
-    let mut count = 0;
-    for one in all {
+    let turn = machine.subject_turn(id, &frame);
+    // What holds is reported, so that it is taken over.
+    let (places, around) = (Arc::from([]), Arc::from([]));
+    let (message, level, help, answer) = (TextId::default(), None, None, None);
+    let holds = Report { entry: id, places, message, level, help, answer, frame: around };
+    for of_node in all.chunk_by(|one, next| node_of(one) == node_of(next)) {
         // Many nodes must not make an edit of the rules wait.
         db.unwind_if_revision_cancelled();
-        frame.push(one);
-        count += usize::from(machine.test(id, condition, &frame).ok()?);
-        frame.pop();
+        let mut ask = |machine: &mut Machine<'_>| {
+            for one in of_node {
+                frame.push(one.clone());
+                let is_met = machine.test(id, condition, &frame);
+                frame.pop();
+                if is_met? {
+                    machine.report(holds.clone());
+                }
+            }
+            Ok(())
+        };
+        match (&turn, of_node.first().and_then(node_of)) {
+            (Some(turn), Some(node)) => machine.again(turn, node, ask),
+            _ => ask(&mut machine),
+        }
+        .ok()?;
+    }
+    let count = machine.take_reports().len();
+    if let Some(memory) = &memory {
+        memory.keep(&mut machine);
     }
     machine.keep_kinds();
     Some(Matched { kind, name, count, of, nodes: ty == Ty::Node })
+}
+
+fn node_of(value: &Value) -> Option<NodeId> {
+    value.as_node().or_else(|| value.as_anchor().map(Anchor::node))
 }
 
 fn inputs(snapshot: &Snapshot) -> impl Iterator<Item = Anchor> + '_ {

@@ -120,6 +120,11 @@ impl<'a> Machine<'a> {
         result.map_err(|failure| Failure { entry: failure.entry.or(Some(code.entry)), ..failure })
     }
 
+    /// Adds a finding, for who asks a condition and wants the answer to be taken over with what it rests on.
+    pub fn report(&mut self, report: Report) {
+        self.reports.push(report);
+    }
+
     pub(super) fn frame(&self, code: &Code, base: usize) -> Arc<[Value]> {
         let end = (base + code.declared as usize).min(self.stack.len());
         self.stack[base..end].into()
