@@ -302,4 +302,44 @@ mod tests {
         assert_eq!(counts.fires.values().copied().collect::<Vec<_>>(), [66]);
         assert_eq!(session.run(&graph, &request).expect("sound rules").findings().count(), 66);
     }
+
+    #[test]
+    fn a_condition_that_asks_cells_is_counted_as_a_new_session_counts_it() {
+        let rules = |cells: u32| {
+            let cell = |bit: u32| if cells >> bit & 1 == 1 { "Bad" } else { "Good" };
+            format!(
+                "set ADDS = {{ Add }}\nset ALL = {{ Add, Src }}\nenum Way {{ In, Out, Other }}\n\
+                 matrix verdict(one: Way, other: Way) -> {{ Good, Bad }}\n  | In | Out | Other\n\
+                 In | {} | {} | Bad\nOut | {} | {} | Good\nOther | Good | Bad | Good\n\
+                 fn way(n: Node) -> Way = if n.type in ADDS then In else if n.type in ALL then Out else Other\n\
+                 fn is_bad(n: Node) -> Bool = verdict(way(n), way(n)) == Bad\n\
+                 fn is_bad_in(i: Input) -> Bool = verdict(way(i.node), if i.index == 0 then In else Out) == Bad\n",
+                cell(0),
+                cell(1),
+                cell(2),
+                cell(3)
+            )
+        };
+        let session = |cells: u32| {
+            let session =
+                Session::new(RuleSources { files: vec![("a.anchor".to_owned(), rules(cells), false)] });
+            assert!(!session.has_errors(), "{:#?}", session.diagnostics());
+            session
+        };
+        let add = |n: usize| format!("n{n}: {}(n{}, n0)\n", ["Add", "Neg"][n % 2], n - 1);
+        let text = "n0: Src\n".to_owned() + &(1..40).map(add).collect::<String>();
+        let graph = notation::parse(&text).0.expect("a graph");
+        let mut kept = session(0);
+        kept.expect_edits();
+        kept.matches(&graph);
+        let mut taken_over = 0;
+        for cells in [1, 0, 2, 3, 7, 15, 8, 0, 5] {
+            kept.set_text("a.anchor", &rules(cells));
+            assert_eq!(kept.matches(&graph), session(cells).matches(&graph), "{cells:b}");
+            let last = kept.db.past_runs().and_then(|runs| runs.last());
+            taken_over += last.map_or(0, |run| run.rounds.count().1);
+        }
+        // Other nodes ask other cells.
+        assert!(taken_over > 9 * 15, "{taken_over}");
+    }
 }

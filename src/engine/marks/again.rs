@@ -26,6 +26,7 @@ impl Seen {
     }
 
     /// Asks a condition of a node, or of one of its anchors.
+    #[inline]
     pub(super) fn test(
         &mut self,
         machine: &mut Machine<'_>,
