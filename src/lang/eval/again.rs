@@ -39,6 +39,8 @@ pub struct Again<'a> {
     changed: u64,
     /// A matrix has been asked in this run.
     has_asked: bool,
+    /// Cells that were asked outside of rounds, since somebody wanted to know.
+    cells: u64,
     /// By node, the last round that has seen it.
     seen: Vec<u32>,
     round: u32,
@@ -76,7 +78,7 @@ impl<'a> Again<'a> {
     pub fn new(earlier: Option<(&'a Rounds, &'a Apart)>) -> Again<'a> {
         let now = earlier.map_or_else(Rounds::default, |(rounds, _)| Rounds::after(rounds));
         let (seen, log) = (Vec::new(), ReadLog::of_round());
-        Again { earlier, now, checked: 0, changed: 0, has_asked: false, seen, round: 0, log }
+        Again { earlier, now, checked: 0, changed: 0, has_asked: false, cells: 0, seen, round: 0, log }
     }
 
     fn turn(&mut self, place: Place) -> Turn<'a> {
@@ -344,28 +346,37 @@ impl Machine<'_> {
         Some(&mut again.now.said)
     }
 
+    /// Where cells are noted that are asked now.
+    fn cells(&mut self) -> Option<&mut u64> {
+        match &mut self.reads {
+            Some(reads) => Some(&mut reads.cells),
+            None => self.again.as_mut().map(|again| &mut again.cells),
+        }
+    }
+
     pub(super) fn see_cells(&mut self, cells: u64) {
-        if let Some(reads) = &mut self.reads {
-            reads.cells |= cells;
+        if let Some(seen) = self.cells() {
+            *seen |= cells;
+        }
+    }
+
+    /// Something that was remembered is used again, and nobody told what it rests on.
+    pub(super) fn see_unknown_cells(&mut self) {
+        if let Some(again) = self.again.as_mut().filter(|again| again.has_asked) {
+            again.cells = super::cells::ANY_CELL;
         }
     }
 
     /// What is found from here on is used again. Gives what is to be handed to [`Machine::end_shared`].
     pub(super) fn begin_shared(&mut self) -> u64 {
-        self.reads.as_mut().map_or(0, |reads| std::mem::take(&mut reads.cells))
+        self.cells().map_or(0, std::mem::take)
     }
 
     /// The cells that it rests on.
     pub(super) fn end_shared(&mut self, outer: u64) -> u64 {
-        match &mut self.reads {
-            Some(reads) if reads.of_round => {
-                let found = reads.cells;
-                reads.cells |= outer;
-                found
-            }
-            // What was remembered may have been used without a word.
-            _ if self.again.as_ref().is_some_and(|again| again.has_asked) => super::cells::ANY_CELL,
-            _ => 0,
-        }
+        let Some(cells) = self.cells() else { return 0 };
+        let found = *cells;
+        *cells |= outer;
+        found
     }
 }

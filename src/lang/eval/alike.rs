@@ -309,10 +309,17 @@ impl Machine<'_> {
         // 20 bits for the cell would do, 13 for the kind: the three numbers do not overlap.
         let fits = kind != NO_KIND && port < 1 << 16;
         let key = u64::from(cell) << 32 | u64::from(kind) << 16 | port;
-        if fits && let (Some(reads), Some(alike)) = (&mut self.reads, &self.alike) {
-            reads.cells |= alike.cells.get(&key).copied().unwrap_or(0);
+        if fits && self.again.is_some() {
+            self.see_cells_at(key);
         }
         fits.then_some(Place { node, key })
+    }
+
+    /// What is known at a place is used.
+    fn see_cells_at(&mut self, key: u64) {
+        if let Some(&cells) = self.alike.as_ref().and_then(|alike| alike.cells.get(&key)) {
+            self.see_cells(cells);
+        }
     }
 
     /// Ends what [`Machine::begin_shared`] began: what is known at a place now rests on the cells that were asked.

@@ -88,9 +88,7 @@ impl Machine<'_> {
     fn see_cell(&mut self, question: CellQuestion, answer: u16) {
         let Some(said) = self.said() else { return };
         let bit = said.note(question, answer);
-        if let Some(reads) = &mut self.reads {
-            reads.cells |= bit;
-        }
+        self.see_cells(bit);
     }
 
     /// Whether the program leaves a cell open.

@@ -373,10 +373,12 @@ impl<'a> Machine<'a> {
             return None;
         }
         let (value, reads) = self.memo.get(key, self.epoch())?;
-        if let Some(log) = &mut self.reads {
-            log.see_again(reads?);
+        let value = value.clone();
+        match &mut self.reads {
+            Some(log) => log.see_again(reads?),
+            None => self.see_unknown_cells(),
         }
-        Some(value.clone())
+        Some(value)
     }
 
     /// Memoizes a result, which need not be worth it; `mark` is where its reads begin in the log.

@@ -213,8 +213,9 @@ impl<'a> Machine<'a> {
     fn lasting_walk(&mut self, code: &Code, steps: &Steps, walk: EntryId, from: Value) -> Value {
         let mode = WalkMode::Last as u8;
         let Some(mut key) = Key::new(walk.0, mode, std::slice::from_ref(&from)) else { return Value::None };
-        if let Some(last) = self.lasting.as_ref().and_then(|lasting| lasting.get(&key)) {
-            return last.clone();
+        if let Some(last) = self.lasting.as_ref().and_then(|lasting| lasting.get(&key)).cloned() {
+            self.see_unknown_cells();
+            return last;
         }
         let frame = self.enter(std::slice::from_ref(&from), code.locals);
         self.reach(walk);
@@ -229,7 +230,9 @@ impl<'a> Machine<'a> {
         while self.spend(1) {
             self.reads = Some(ReadLog::default());
             let step = self.step(code, steps, &place, frame);
-            passed.push((key, self.reads.take().unwrap_or_default()));
+            let log = self.reads.take().unwrap_or_default();
+            self.see_cells(log.cells);
+            passed.push((key, log));
             let Some((next, _)) = step else { break };
             let Some(there) = key.with(&next) else { break };
             if !visited.add(&mut self.places, next.clone()) {
@@ -240,6 +243,7 @@ impl<'a> Machine<'a> {
             if let Some(last) = self.lasting.as_ref().and_then(|lasting| lasting.get(&key)) {
                 known = Some(key);
                 place = last.clone();
+                self.see_unknown_cells();
                 break;
             }
         }
