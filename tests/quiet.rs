@@ -67,15 +67,21 @@ action shrink(n: Node) {
     set first.node.attr(large) = false
   }
 }
+action late(n: Node) {
+  if n.type == Relu and n.name != \"n8\" { stop }
+  report n \"late\"
+}
 action count(n: Node) {
   if large_behind(n) { set n.attr(size) = counter(seen) }
 }
 ";
 
 /// What is done at each node `n`.
-const BODIES: [&str; 13] = [
+const BODIES: [&str; 15] = [
     "for o in n.outputs { do separate(o) }",
     "do shrink(n)",
+    "do late(n)",
+    "if not (n.outputs.flat_map(harmed(it)) + n.outputs.flat_map(beside(it))).is_empty { report n \"harmed\" }",
     "if n.attr(rare) { report n \"rare\" }",
     "do count(n)",
     "for o in n.outputs where o.reader_count > 1 { let all = (o.readers where used(it) == Writes).map(it.node).distinct; for r in all { report r \"{n.name}\" } }",
