@@ -320,12 +320,12 @@ fn what_rounds_share_is_asked_again() {
         } }",
         "pass found {
             if any m in root.nodes: verdict(way(m), way(m)) == Bad and size(m) == 9 { report root \"bad\" }
-            for n in root.nodes { if verdict(way(n), way(n)) == Bad { report n \"bad\" } }
+            for n in root.nodes { if verdict(way(n), way(n)) == Bad { report n \"bad\" } else { report n \"good\" } }
         }",
         "fn is_bad(n: Node) -> Bool = verdict(way(n), way(n)) == Bad and n.inputs.count > 1\n\
         pass found {
             if any m in root.nodes: is_bad(m) and size(m) == 9 { report root \"bad\" }
-            for n in root.nodes { if is_bad(n) { report n \"bad\" } }
+            for n in root.nodes { if is_bad(n) { report n \"bad\" } else { report n \"good\" } }
         }",
     ] {
         let mut kept = fresh(rules, [false; 3]);

@@ -9,9 +9,6 @@ use crate::graph::{NodeId, Sym};
 use crate::lang::hir::{Block, Entry, ExprId, Local, Statement};
 use crate::lang::syntax::ast::Kind;
 
-/// Loops of more rounds than this are gone through once, for all elements.
-const MOST_ROUNDS: usize = 16;
-
 /// What statements that change nothing and do not fail may do. `None` in its place: they may do more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Course {
@@ -110,17 +107,10 @@ impl Foresight<'_, '_> {
     ) -> Option<Course> {
         let known = self.plain(code, list, base)?;
         let (all, filter) = match code.ops[list as usize] {
-            Op::Where { local, list, condition } if known == Known::Open => {
-                (self.look(code, list, base), Some((local, condition)))
-            }
-            _ => (known, None),
+            Op::Where { local, list, condition } if known == Known::Open => (list, Some((local, condition))),
+            _ => (list, None),
         };
-        let rounds: Vec<Known> = match all.value() {
-            Some(list) if list.len().is_some_and(|len| len <= MOST_ROUNDS) => {
-                list.elements().map(|element| self.known(element)).collect()
-            }
-            _ => vec![Known::Open],
-        };
+        let rounds = self.elements(code, all, base).unwrap_or_else(|| vec![Known::Open]);
         let mut course = NOTHING;
         for element in rounds {
             if let Some((local, condition)) = filter {

@@ -20,6 +20,9 @@ use crate::lang::syntax::ast::Quantifier;
 /// So many expressions and statements are looked at; what is left then is open.
 const MOST_LOOKS: u32 = 1 << 11;
 
+/// Lists of more elements than this are not gone through one by one.
+const MOST_ELEMENTS: usize = 16;
+
 /// Calls that nest more deeply are not looked into.
 pub(super) const DEEPEST: u32 = 24;
 
@@ -297,25 +300,41 @@ impl<'a> Foresight<'_, 'a> {
                     false => Known::Open,
                 }
             }
+            Op::Quantifier { kind: Quantifier::All, local, list, condition } => {
+                let Some(elements) = self.elements(code, list, base) else { return Known::Open };
+                let mut all = Some(true);
+                for element in elements {
+                    self.bind(base, local, element);
+                    all = match (all, self.truth(code, condition, base)) {
+                        (_, Some(false)) => return bool(false),
+                        (all, Some(true)) => all,
+                        _ => None,
+                    };
+                }
+                all.map_or(Known::Open, bool)
+            }
             Op::Quantifier { kind, local, list, condition } => {
-                let is_empty = match kind {
-                    Quantifier::All => self.look(code, list, base).is_empty_list(),
-                    _ => self.is_of_nobody(code, list, (local, condition), base),
-                };
-                match kind {
-                    _ if !is_empty => Known::Open,
-                    Quantifier::All => bool(true),
-                    Quantifier::Any => bool(false),
-                    Quantifier::Count => Known::one(Value::Int(0)),
-                    Quantifier::Find => Known::one(Value::None),
+                match self.is_of_nobody(code, list, (local, condition), base) {
+                    false => Known::Open,
+                    true => Known::one(match kind {
+                        Quantifier::Count => Value::Int(0),
+                        Quantifier::Find => Value::None,
+                        Quantifier::Any | Quantifier::All => Value::Bool(false),
+                    }),
                 }
             }
-            Op::Each { kind: Each::Map | Each::FlatMap | Each::SortBy, list, .. } => {
-                match self.look(code, list, base) {
-                    known if known.is_empty_list() => known,
-                    _ => Known::Open,
-                }
+            Op::Each { kind: Each::FlatMap, local, list, value } => {
+                let Some(elements) = self.elements(code, list, base) else { return Known::Open };
+                let is_empty = elements.into_iter().all(|element| {
+                    self.bind(base, local, element);
+                    self.look(code, value, base).is_empty_list()
+                });
+                if is_empty { Known::one(Value::list(Vec::new())) } else { Known::Open }
             }
+            Op::Each { kind: Each::Map | Each::SortBy, list, .. } => match self.look(code, list, base) {
+                known if known.is_empty_list() => known,
+                _ => Known::Open,
+            },
             Op::Walk { walk, mode, from } => self.walk(code, walk, mode, from, base),
             Op::Fact { fact, base: of, .. } => self.fact(code, fact, of, base),
             Op::Attr { base: of, .. } | Op::HasAttr { base: of, .. } | Op::Note { base: of, .. } => {
@@ -436,8 +455,11 @@ impl<'a> Foresight<'_, 'a> {
         (local, condition): (Local, ExprId),
         base: usize,
     ) -> bool {
-        if self.look(code, list, base).is_empty_list() {
-            return true;
+        if let Some(elements) = self.elements(code, list, base) {
+            return elements.into_iter().all(|element| {
+                self.bind(base, local, element);
+                self.truth(code, condition, base) == Some(false)
+            });
         }
         let Op::Fact { fact: Fact::OutputReaders, base: of, .. } = code.ops[list as usize] else {
             return false;
@@ -462,6 +484,13 @@ impl<'a> Foresight<'_, 'a> {
             all.push(supposed);
         }
         true
+    }
+
+    /// The elements of a list, if they are known and not too many.
+    pub fn elements(&mut self, code: &Code, list: ExprId, base: usize) -> Option<Vec<Known>> {
+        let known = self.look(code, list, base);
+        let list = known.value().filter(|list| list.len().is_some_and(|len| len <= MOST_ELEMENTS))?;
+        Some(list.elements().map(|element| self.known(element)).collect())
     }
 
     fn walk(&mut self, code: &Code, walk: EntryId, mode: WalkMode, from: ExprId, base: usize) -> Known {
