@@ -419,3 +419,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_done_again_at_once_is_not_what_was_done_first() {
+    let rules = pass("first", 0, &[1]) + &pass("found", 3, &[12, 0]);
+    let names = ["first", "found", "first"];
+    let mut kept = fresh(&rules, [false; 3]);
+    kept.expect_edits();
+    let mut graph = sized(&row(), &[("n5", 5), ("n9", 4), ("n13", 3), ("n16", 2), ("n20", 1)]);
+    done(&kept, &graph, &names);
+    graph = apply(&graph, &super::Change::Add(0));
+    assert_eq!(done(&kept, &graph, &names), done(&fresh(&rules, [false; 3]), &graph, &names));
+}

@@ -81,10 +81,11 @@ impl<'a> Again<'a> {
         Again { earlier, now, checked: 0, changed: 0, has_asked: false, cells: 0, seen, round: 0, log }
     }
 
-    fn turn(&mut self, place: Place) -> Turn<'a> {
+    /// `None`: the loop has been gone through before in this run, and its rounds are those of that time.
+    fn turn(&mut self, place: Place) -> Option<Turn<'a>> {
         let earlier = self.earlier.and_then(|(rounds, _)| rounds.find(&place));
-        let (now, begun) = self.now.begin(place);
-        Turn { now, earlier, cursor: Cell::new(begun), run: Cell::new(0), silent: Cell::new(0) }
+        let now = self.now.begin(place)?;
+        Some(Turn { now, earlier, cursor: Cell::new(0), run: Cell::new(0), silent: Cell::new(0) })
     }
 
     /// Whether all that a round read is the same.
@@ -205,7 +206,7 @@ impl<'a> Machine<'a> {
         // What these hold is not recorded.
         let is_beside = self.tracked.is_some() || self.builder.is_some() || self.lasting.is_some();
         let again = self.again.as_mut().filter(|_| !is_inner && !is_beside)?;
-        Some(again.turn(place()))
+        again.turn(place())
     }
 
     /// Takes a round over, if all that it read is the same.

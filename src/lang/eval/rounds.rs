@@ -188,14 +188,15 @@ impl Rounds {
         self.loops.get(*self.places.get(place)?)
     }
 
-    /// A loop begins; gives its number, and how many rounds it has had when it began before.
-    pub(super) fn begin(&mut self, place: Place) -> (usize, usize) {
-        let loops = &mut self.loops;
-        let turn = *self.places.entry(place).or_insert_with(|| {
-            loops.push(Loop::default());
-            loops.len() - 1
-        });
-        (turn, self.loops.get(turn).map_or(0, |one| one.rounds.len()))
+    /// A loop begins; gives its number. `None`: it has begun before.
+    pub(super) fn begin(&mut self, place: Place) -> Option<usize> {
+        let number = self.loops.len();
+        if self.places.contains_key(&place) {
+            return None;
+        }
+        self.places.insert(place, number);
+        self.loops.push(Loop::default());
+        Some(number)
     }
 
     fn shelf(&self, round: &Kept) -> Option<&Shelf> {
