@@ -33,29 +33,34 @@ fn run(session: &Session, graph: &Snapshot, pass: &str) -> usize {
     outcome.after.node_count()
 }
 
-fn session(pass: &str) -> Session {
+/// `compat`: the option of that name; the shipped one if empty.
+fn session(pass: &str, compat: &str) -> Session {
     let mut session = Session::new(RuleSources::shipped());
-    assert!(session.set_options(BTreeMap::new(), BTreeMap::new()).is_empty());
+    let given = [compat].into_iter().filter(|compat| !compat.is_empty());
+    let given: BTreeMap<_, _> = given.map(|compat| ("compat".to_owned(), compat.to_owned())).collect();
+    assert!(session.set_options(given, BTreeMap::new()).is_empty());
     assert!(session.diagnostics().is_empty());
     run(&session, &generate::chain(8), pass);
     session
 }
 
-fn bench(bencher: Bencher, pass: &str, name: &'static str, make: fn(usize) -> Snapshot, size: usize) {
+type Make = fn(usize) -> Snapshot;
+
+fn bench(bencher: Bencher, (pass, compat): (&str, &str), (name, make): (&'static str, Make), size: usize) {
     let graph = cached(name, make, size);
     bencher
-        .with_inputs(|| (session(pass), cold(&graph)))
+        .with_inputs(|| (session(pass, compat), cold(&graph)))
         .bench_refs(|(session, graph)| black_box(run(session, graph, pass)));
 }
 
-/// One bench a line: a pass, the shape of the graph, and its sizes.
+/// One bench a line: a pass, perhaps as another compiler does it, the shape of the graph, and its sizes.
 macro_rules! passes {
-    ($($(#[$doc:meta])* $name:ident: $pass:literal on $shape:ident of $sizes:expr;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $pass:literal $(as $compat:literal)? on $shape:ident of $sizes:expr;)*) => {
         $(
             $(#[$doc])*
             #[divan::bench(args = $sizes, sample_count = 3, sample_size = 1)]
             fn $name(bencher: Bencher, size: usize) {
-                bench(bencher, $pass, stringify!($shape), generate::$shape, size);
+                bench(bencher, ($pass, concat!($($compat)?)), (stringify!($shape), generate::$shape), size);
             }
         )*
     };
@@ -81,6 +86,13 @@ passes! {
     identity_peer: "identity" on peer_like of SIZES;
     lint_peer: "lint" on peer_like of SIZES;
 
+    // No more than these others do.
+    rw_peer_ge: "rw" as "ge" on peer_like of SIZES;
+    hccl_memcpy_peer_ge: "hccl_memcpy" as "ge" on peer_like of SIZES;
+    hccl_continuous_peer_ge: "hccl_continuous" as "ge" on peer_like of SIZES;
+    subgraph_peer_ge: "subgraph" as "ge" on peer_like of SIZES;
+    identity_peer_ge: "identity" as "ge" on peer_like of SIZES;
+
     // Tensors in a row.
     concat_notask_wide: "concat_notask" on wide_row of SIZES;
     concat_notask_many: "concat_notask" on many_rows of SIZES;
@@ -102,7 +114,7 @@ passes! {
 
 fn bench_edit(bencher: Bencher, pass: &str, path: &str, from: &str, to: &str) {
     let graph = cached("accesses", generate::accesses, 100_000);
-    edit_cost::bench_edit(bencher, session(pass), (path, from, to), |session| {
+    edit_cost::bench_edit(bencher, session(pass, ""), (path, from, to), |session| {
         black_box(run(session, &graph, pass));
     });
 }
