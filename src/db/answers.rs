@@ -33,7 +33,7 @@ pub struct PastAnswer {
 }
 
 /// Two graphs, and how far they are apart; `None`: too far.
-type Pair = (Snapshot, Snapshot, Option<Arc<Mutex<Apart>>>);
+type Pair = (Snapshot, Snapshot, Option<Arc<Apart>>);
 
 /// Answers that were given, those that were used last in front.
 #[derive(Default)]
@@ -85,15 +85,12 @@ impl PastAnswers {
     }
 
     /// How far two graphs are apart. `None`: so far that nothing can be told from the one about the other.
-    pub fn apart(&self, one: &Snapshot, other: &Snapshot) -> Option<Arc<Mutex<Apart>>> {
+    pub fn apart(&self, one: &Snapshot, other: &Snapshot) -> Option<Arc<Apart>> {
         let mut pairs = lock(&self.apart);
         if let Some((.., apart)) = pairs.iter().find(|(a, b, _)| a == one && b == other) {
             return apart.clone();
         }
-        // Where more than one node in so many is another one, each goes its own way.
-        const FAR: usize = 2;
-        let is_near = |apart: &Apart| apart.count() <= other.node_count() / FAR;
-        let apart = Apart::between(one, other).filter(is_near).map(|apart| Arc::new(Mutex::new(apart)));
+        let apart = Apart::near(one, other).map(Arc::new);
         pairs.truncate(MOST_APART - 1);
         pairs.insert(0, (one.clone(), other.clone(), apart.clone()));
         apart

@@ -12,9 +12,6 @@ use crate::graph::{Apart, GraphId, Snapshot, Sym};
 use crate::lang::eval::{Again, Machine};
 use crate::lang::syntax::ast::Kind;
 
-/// Where more than one node in so many is another one, a run goes its own way.
-const APART: usize = 2;
-
 /// What a run that is about to begin has to go by.
 pub(super) struct Memory<'r> {
     runs: Arc<PastRuns>,
@@ -22,7 +19,7 @@ pub(super) struct Memory<'r> {
     root: GraphId,
     snapshot: &'r Snapshot,
     linked: &'r Linked,
-    earlier: Option<(Arc<PastRun>, Apart)>,
+    earlier: Option<(Arc<PastRun>, Arc<Apart>)>,
 }
 
 impl<'r> Memory<'r> {
@@ -46,15 +43,14 @@ impl<'r> Memory<'r> {
     ) -> Option<Memory<'r>> {
         let runs = cells.db.past_runs()?;
         let earlier = runs.nearest((entry, root), &linked.0, snapshot).and_then(|run| {
-            let apart = Apart::between(&run.snapshot, snapshot)?;
-            (apart.count() <= snapshot.node_count() / APART).then_some((run, apart))
+            cells.db.past_answers()?.apart(&run.snapshot, snapshot).map(|apart| (run, apart))
         });
         Some(Memory { runs, entry, root, snapshot, linked, earlier })
     }
 
     /// Lets a machine take over what it can.
     pub fn lend<'a>(&'a self, machine: &mut Machine<'a>) {
-        machine.set_again(Again::new(self.earlier.as_ref().map(|(run, apart)| (&run.rounds, apart))));
+        machine.set_again(Again::new(self.earlier.as_ref().map(|(run, apart)| (&run.rounds, &**apart))));
     }
 
     /// Keeps what a machine has recorded.

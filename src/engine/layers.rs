@@ -6,7 +6,7 @@
 //! cells of matrices is not kept, since the database has to know of that.
 
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::cells::Cells;
 use super::marks::{Asked, MarkList, MarkRequest, Marked, Seen, mark, mark_again};
@@ -59,7 +59,7 @@ pub(super) struct Past<'r> {
     question: Question,
     linked: &'r Linked,
     snapshot: &'r Snapshot,
-    earlier: Option<(Arc<PastAnswer>, Arc<Mutex<Apart>>)>,
+    earlier: Option<(Arc<PastAnswer>, Arc<Apart>)>,
 }
 
 impl<'r> Past<'r> {
@@ -79,11 +79,10 @@ impl<'r> Past<'r> {
         Some(Past { answers, question, linked, snapshot, earlier })
     }
 
-    /// The earlier answer. How far its graph is from this one is nobody else's to ask in the meantime.
-    pub fn earlier<T: 'static>(&self) -> Option<(&T, MutexGuard<'_, Apart>)> {
+    /// The earlier answer, and how far its graph is from this one.
+    pub fn earlier<T: 'static>(&self) -> Option<(&T, &Apart)> {
         let (answer, apart) = self.earlier.as_ref()?;
-        let answer = answer.answer.downcast_ref()?;
-        Some((answer, apart.lock().unwrap_or_else(PoisonError::into_inner)))
+        Some((answer.answer.downcast_ref()?, apart))
     }
 
     /// Where the groups of the table that the earlier answer is about are in the table of now. Found once for all marks.
@@ -131,7 +130,7 @@ pub(super) fn grouped(cells: Cells<'_>, layer: Layer<'_>, linked: &Linked) -> Re
         return build(false, None).0;
     };
     let again =
-        past.earlier::<Grouped>().map(|(earlier, apart)| build(true, Some((&earlier.grouping, &apart))));
+        past.earlier::<Grouped>().map(|(earlier, apart)| build(true, Some((&earlier.grouping, apart))));
     // Who fails is to fail in the same words.
     let (built, grouping) = match again {
         Some((Ok(table), grouping)) => (Ok(table), grouping),
@@ -164,10 +163,10 @@ pub(super) fn marked(
     let past = rule.and_then(|rule| Some((Past::of(cells, layer, attribute, linked)?, rule)));
     let again = past.as_ref().and_then(|(past, rule)| {
         let (before, apart) = past.earlier::<Marked>()?;
-        let moved = past.moved((before.symbols(), request.symbols), &apart)?;
+        let moved = past.moved((before.symbols(), request.symbols), apart)?;
         let found = with_machine(cells, request, linked, |machine| {
             let mut seen = Seen::of(machine);
-            let list = mark_again(machine, request, *rule, (before, &moved, &apart), &mut seen)?;
+            let list = mark_again(machine, request, *rule, (before, &moved, apart), &mut seen)?;
             Ok(list.map(|list| (list, seen)))
         });
         // Who fails is to fail in the same words.

@@ -5,14 +5,16 @@
 //! these. What is no node's own has questions of its own: orders of topological ids, and lists of nodes. The snapshots need not
 //! have come from one another.
 
-use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use super::{GraphId, NodeId, Snapshot, State};
+
+/// More than one node in so many is another one: too far apart.
+const FAR: usize = 2;
 
 /// Where two snapshots are not the same.
 pub struct Apart {
@@ -22,9 +24,9 @@ pub struct Apart {
     /// Those of them that are not the same but for their edges either.
     own: FixedBitSet,
     /// Topological ids by node number, when they have been asked for.
-    ids: OnceCell<[Vec<i64>; 2]>,
+    ids: OnceLock<[Vec<i64>; 2]>,
     /// Whether a list is the same, as far as that was asked.
-    lists: RefCell<FxHashMap<(GraphId, bool), bool>>,
+    lists: Mutex<FxHashMap<(GraphId, bool), bool>>,
 }
 
 impl Apart {
@@ -40,7 +42,7 @@ impl Apart {
         let snapshots = [one.clone(), other.clone()];
         if one == other {
             let [nodes, own] = [FixedBitSet::new(), FixedBitSet::new()];
-            return Some(Apart { snapshots, nodes, own, ids: OnceCell::new(), lists: RefCell::default() });
+            return Some(Apart { snapshots, nodes, own, ids: OnceLock::new(), lists: Mutex::default() });
         }
         let (dense, their) = (one.dense(), other.dense());
         let slots = dense.slots().max(their.slots());
@@ -69,7 +71,12 @@ impl Apart {
         }
         let mut nodes = edges;
         nodes.union_with(&own);
-        Some(Apart { snapshots, nodes, own, ids: OnceCell::new(), lists: RefCell::default() })
+        Some(Apart { snapshots, nodes, own, ids: OnceLock::new(), lists: Mutex::default() })
+    }
+
+    /// The same. Also `None` where so much is another thing that what is known of the one is no help with the other.
+    pub fn near(one: &Snapshot, other: &Snapshot) -> Option<Apart> {
+        Apart::between(one, other).filter(|apart| apart.count() <= other.node_count() / FAR)
     }
 
     /// How many nodes are not the same.
@@ -126,6 +133,7 @@ impl Apart {
             true => one.all_nodes(graph) == other.all_nodes(graph),
             false => one.list(graph).eq(other.list(graph)),
         };
-        *self.lists.borrow_mut().entry((graph, all)).or_insert_with(same)
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        *lists.entry((graph, all)).or_insert_with(same)
     }
 }
