@@ -97,7 +97,7 @@ pub fn symbols_seen<'db>(
     let snapshot = layer.at(db).snapshot(db);
     let mut machine = Machine::over(&linked.0, &host, snapshot, layer.target(db));
     machine.share_alike();
-    machine.record_seen();
+    machine.record_round();
     let built = machine.build_symbols(name, layer.target(db));
     // Groups are called after their anchors.
     let anchors = built.iter().flat_map(|table| table.groups()).flat_map(|group| &group.members);

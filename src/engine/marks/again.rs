@@ -21,7 +21,7 @@ pub struct Seen(Option<FxHashMap<NodeId, Beyond>>);
 impl Seen {
     /// Records from now on.
     pub fn of(machine: &mut Machine<'_>) -> Seen {
-        machine.record_beyond();
+        machine.record_round();
         Seen(Some(FxHashMap::default()))
     }
 

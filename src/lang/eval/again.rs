@@ -107,13 +107,12 @@ impl<'a> Again<'a> {
         }
         let has_ids = || then.has_ids(by) || now.has_ids(here);
         let told = reads.told.iter().all(|told| match *told {
-            Told::Id(node) => apart.has_same_id(node) && !has_ids(),
-            Told::Order(node, to) => apart.are_in_same_order(node, to) && !has_ids(),
+            Told::Id(_) | Told::Order(..) => !has_ids() && told.is_same(apart),
             Told::List { graph, all: false } => {
-                apart.is_same_list(graph, false) && !then.has_list(graph, by) && !now.has_list(graph, here)
+                !then.has_list(graph, by) && !now.has_list(graph, here) && told.is_same(apart)
             }
-            Told::List { graph, all: true } => {
-                apart.is_same_list(graph, true) && !then.has_any_list(by) && !now.has_any_list(here)
+            Told::List { all: true, .. } => {
+                !then.has_any_list(by) && !now.has_any_list(here) && told.is_same(apart)
             }
             Told::Reaches { from, to, holds } => machine.host.reaches(machine, from, to) == holds,
             Told::Mark(_) => false,

@@ -1,7 +1,7 @@
 //! Whether statements do something, as far as one node tells.
 
 use super::code::{Code, Op};
-use super::foresee::{DEEPEST, Foresight, Grain, Supposed};
+use super::foresee::{Foresight, Grain, Supposed};
 use super::known::Known;
 use super::simplify::is_pure;
 use super::{Machine, Value};
@@ -131,15 +131,7 @@ impl Foresight<'_, '_> {
         let linked = program.linked(program.entry(Kind::Action, action)?)?;
         let Entry::Action { block, .. } = &*linked.entry else { return None };
         let known: Option<Vec<Known>> = args.iter().map(|&arg| self.plain(code, arg, base)).collect();
-        let known = known.filter(|_| self.depth < DEEPEST)?;
-        self.depth += 1;
-        let inner = self.enter(&linked.plain);
-        for (local, known) in (0..).zip(known) {
-            self.bind(inner, local, known);
-        }
-        let course = self.course(&linked.plain, block, inner);
-        self.leave(inner);
-        self.depth -= 1;
-        course.map(|_| NOTHING)
+        let code = &linked.plain;
+        self.inside(code, known?, |f, base| f.course(code, block, base))?.map(|_| NOTHING)
     }
 }

@@ -24,7 +24,7 @@ const MOST_LOOKS: u32 = 1 << 11;
 const MOST_ELEMENTS: usize = 16;
 
 /// Calls that nest more deeply are not looked into.
-pub(super) const DEEPEST: u32 = 24;
+const DEEPEST: u32 = 24;
 
 /// A condition that is supposed to hold of no reader.
 #[derive(Debug, PartialEq)]
@@ -127,17 +127,17 @@ pub(super) struct Foresight<'m, 'a> {
     /// `None`: nothing may be supposed.
     supposed: Option<Vec<Supposed>>,
     left: u32,
-    pub depth: u32,
+    depth: u32,
 }
 
 impl<'a> Foresight<'_, 'a> {
-    pub fn enter(&mut self, code: &Code) -> usize {
+    fn enter(&mut self, code: &Code) -> usize {
         let base = self.machine.enter(&[], code.locals);
         self.known.resize(base - self.origin + code.locals as usize, Known::Open);
         base
     }
 
-    pub fn leave(&mut self, base: usize) {
+    fn leave(&mut self, base: usize) {
         self.machine.leave(base);
         self.known.truncate(base - self.origin);
     }
@@ -217,22 +217,8 @@ impl<'a> Foresight<'_, 'a> {
                 }
             }
             Op::Not(x) => self.truth(code, x, base).map_or(Known::Open, |holds| bool(!holds)),
-            Op::And(a, b) => match self.truth(code, a, base) {
-                Some(false) => bool(false),
-                first => match (first, self.truth(code, b, base)) {
-                    (_, Some(false)) => bool(false),
-                    (Some(_), Some(_)) => bool(true),
-                    _ => Known::Open,
-                },
-            },
-            Op::Or(a, b) => match self.truth(code, a, base) {
-                Some(true) => bool(true),
-                first => match (first, self.truth(code, b, base)) {
-                    (_, Some(true)) => bool(true),
-                    (Some(_), Some(_)) => bool(false),
-                    _ => Known::Open,
-                },
-            },
+            Op::And(a, b) => self.both(code, (a, b), false, base),
+            Op::Or(a, b) => self.both(code, (a, b), true, base),
             Op::Compare { op, left, right } => self.compared(code, op, left, right, base),
             Op::Arith { op, left, right } => {
                 let (left, right) = (self.look(code, left, base), self.look(code, right, base));
@@ -355,7 +341,7 @@ impl<'a> Foresight<'_, 'a> {
         Some(self.known(value))
     }
 
-    pub fn known(&self, value: Value) -> Known {
+    fn known(&self, value: Value) -> Known {
         match Kept::new(&value, self.node) {
             _ if Kept::is_free(&value) => Known::Among([value].into()),
             Some(_) => Known::There(value),
@@ -382,18 +368,39 @@ impl<'a> Foresight<'_, 'a> {
         let program = self.machine.program;
         let Some(linked) = program.linked(callee) else { return Known::Open };
         let Data::Fn { value } = linked.data else { return Known::Open };
+        let code = &linked.plain;
+        self.inside(code, args, |f, base| f.look(code, value, base)).unwrap_or(Known::Open)
+    }
+
+    /// Looks into an item that is told of `args`. `None`: items call each other too deeply.
+    pub fn inside<T>(
+        &mut self,
+        code: &Code,
+        args: Vec<Known>,
+        look: impl FnOnce(&mut Self, usize) -> T,
+    ) -> Option<T> {
         if self.depth >= DEEPEST {
-            return Known::Open;
+            return None;
         }
         self.depth += 1;
-        let base = self.enter(&linked.plain);
+        let base = self.enter(code);
         for (local, known) in (0..).zip(args) {
             self.bind(base, local, known);
         }
-        let known = self.look(&linked.plain, value, base);
+        let found = look(self, base);
         self.leave(base);
         self.depth -= 1;
-        known
+        Some(found)
+    }
+
+    /// Two conditions, of which one alone decides if it comes out as `decides`.
+    fn both(&mut self, code: &Code, (a, b): (ExprId, ExprId), decides: bool, base: usize) -> Known {
+        let truth = match self.truth(code, a, base) {
+            Some(holds) if holds == decides => Some(holds),
+            Some(_) => self.truth(code, b, base),
+            None => self.truth(code, b, base).filter(|&holds| holds == decides),
+        };
+        truth.map_or(Known::Open, |holds| Known::one(Value::Bool(holds)))
     }
 
     fn first(&mut self, code: &Code, cases: Span, otherwise: ExprId, base: usize) -> Known {

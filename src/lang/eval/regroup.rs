@@ -12,8 +12,9 @@ use rustc_hash::FxHashMap;
 
 use super::code::Code;
 use super::exec::Flow;
+use super::rounds::Place;
 use super::trace::{ReadLog, Told};
-use super::{EntryId, Failure, Machine, Value};
+use super::{Failure, Machine};
 use crate::graph::{Anchor, Apart, NodeId, SymbolError, SymbolsBuilder};
 use crate::lang::hir::{ExprId, Local};
 
@@ -63,14 +64,6 @@ fn answers_stand(steps: &[Step], builder: &mut SymbolsBuilder) -> bool {
             true
         }
     })
-}
-
-/// A loop, with what was around it when it began.
-#[derive(PartialEq, Debug)]
-struct Place {
-    entry: EntryId,
-    list: ExprId,
-    around: Vec<Value>,
 }
 
 /// What one round read and did: up to where its parts of the lists of a [`Grouping`] go. They begin where those of the round

@@ -199,7 +199,7 @@ impl Machine<'_> {
     }
 
     /// Starts recording what is read, as for a round of a loop.
-    pub fn record_seen(&mut self) {
+    pub fn record_round(&mut self) {
         self.reads = Some(ReadLog::of_round());
     }
 
@@ -304,11 +304,6 @@ impl Beyond {
 }
 
 impl Machine<'_> {
-    /// Starts recording for [`Machine::look_beyond`].
-    pub fn record_beyond(&mut self) {
-        self.reads = Some(ReadLog::of_round());
-    }
-
     /// What was looked at since the last call beside a node; marks of this anchor do not count.
     pub fn look_beyond(&mut self, node: NodeId, anchor: Option<Anchor>) -> Option<Beyond> {
         let log = self.reads.as_mut()?;
