@@ -71,16 +71,21 @@ action late(n: Node) {
   if n.type == Relu and n.name != \"n150\" { stop }
   report n \"late\"
 }
+action later(n: Node) {
+  if n.name != \"n150\" and n.type == Relu { stop }
+  report n \"later\"
+}
 action count(n: Node) {
   if large_behind(n) { set n.attr(size) = counter(seen) }
 }
 ";
 
 /// What is done at each node `n`.
-const BODIES: [&str; 15] = [
+const BODIES: [&str; 16] = [
     "for o in n.outputs { do separate(o) }",
     "do shrink(n)",
     "do late(n)",
+    "do later(n)",
     "if not (n.outputs.flat_map(harmed(it)) + n.outputs.flat_map(beside(it))).is_empty { report n \"harmed\" }",
     "if n.attr(rare) { report n \"rare\" }",
     "do count(n)",
