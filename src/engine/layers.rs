@@ -113,7 +113,7 @@ impl<'r> Past<'r> {
 /// The symbol table of a layer.
 pub(super) fn grouped(cells: Cells<'_>, layer: Layer<'_>, linked: &Linked) -> Result<Arc<Symbols>, Failure> {
     let (db, name) = (cells.db, layer.symbols(cells.db));
-    let build = |record: bool, earlier: Option<(&Grouping, &Apart)>| {
+    let build = |record: bool, earlier: Option<(&Grouping, &Symbols, &Apart)>| {
         let host = Noticed::new(cells);
         let mut machine = Machine::over(&linked.0, &host, layer.at(db).snapshot(db), layer.target(db));
         machine.set_tally(db.tally());
@@ -129,8 +129,9 @@ pub(super) fn grouped(cells: Cells<'_>, layer: Layer<'_>, linked: &Linked) -> Re
     let Some(past) = Past::of(cells, layer, (Kind::Symbols, name), linked) else {
         return build(false, None).0;
     };
-    let again =
-        past.earlier::<Grouped>().map(|(earlier, apart)| build(true, Some((&earlier.grouping, apart))));
+    let again = past
+        .earlier::<Grouped>()
+        .map(|(earlier, apart)| build(true, Some((&earlier.grouping, &*earlier.table, apart))));
     // Who fails is to fail in the same words.
     let (built, grouping) = match again {
         Some((Ok(table), grouping)) => (Ok(table), grouping),

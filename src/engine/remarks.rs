@@ -96,24 +96,28 @@ pub fn said_again<'db>(
     let texts = Texts { db, rules, known: RefCell::default() };
     let speakers: Vec<Speaker<'db>> =
         before.runs(db).iter().map(|&run| Speaker::new(db, rules, run)).collect();
-    let mut said: Vec<(&Speaker<'db>, Remark<'db>)> = Vec::new();
+    // By hash of rule and places: most are about others.
+    let mut said: Vec<(u64, &Speaker<'db>, Remark<'db>)> = Vec::new();
     for speaker in &speakers {
-        said.extend(speaker.remarks().map(|remark| (speaker, remark)));
+        said.extend(speaker.remarks().map(|remark| (remark.hash(), speaker, remark)));
     }
     let speaker = Speaker::new(db, rules, run);
     let mut again = FxHashMap::default();
     // Steps mostly say the same in the same order; what was said elsewhere is looked for by its places.
     let (mut next, mut by_hash) = (0, None);
     for remark in speaker.remarks() {
-        let is_same = |at: &usize| texts.say_the_same(said[*at], (&speaker, remark));
+        let hash = remark.hash();
+        let is_same = |at: &usize| {
+            let (known, one, said) = said[*at];
+            known == hash && texts.say_the_same((one, said), (&speaker, remark))
+        };
         let near = (next..said.len()).take(NEAR).find(is_same);
         let known = near.or_else(|| {
             let by_hash: &mut Vec<(u64, usize)> = by_hash.get_or_insert_with(|| {
-                let mut by_hash: Vec<_> = said.iter().map(|(_, remark)| remark.hash()).zip(0..).collect();
+                let mut by_hash: Vec<_> = said.iter().map(|(hash, ..)| *hash).zip(0..).collect();
                 by_hash.sort_unstable();
                 by_hash
             });
-            let hash = remark.hash();
             let known = by_hash[by_hash.partition_point(|(known, _)| *known < hash)..].iter();
             known.take_while(|(known, _)| *known == hash).map(|(_, at)| *at).find(is_same)
         });

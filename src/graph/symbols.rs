@@ -2,10 +2,14 @@
 
 use std::sync::OnceLock;
 
+use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use super::anchors::{AnchorTable, key};
 use super::{Anchor, Near, State};
+
+/// Most groups have no more members than this, and more than one.
+const FEW_MEMBERS: usize = 4;
 
 /// The number of a group in its table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -68,7 +72,9 @@ impl SymbolsBuilder {
         }
         let group = self.members.len() as u32;
         self.forward.push(group);
-        self.members.push(vec![anchor]);
+        let mut members = Vec::with_capacity(FEW_MEMBERS);
+        members.push(anchor);
+        self.members.push(members);
         self.founders.push(anchor);
         self.of.insert(anchor, group);
         Ok(())
@@ -108,19 +114,27 @@ impl SymbolsBuilder {
         (self.of, self.forward, self.members)
     }
 
-    /// The finished table. Groups are numbered in byte order of their names.
-    pub fn finish(mut self, near: Near<'_>) -> Symbols {
+    /// The finished table. Groups are numbered in byte order of their names. `like`: a table with much the same groups, so that most
+    /// are in order already.
+    pub fn finish(mut self, near: Near<'_>, like: Option<&Symbols>) -> Symbols {
         // Nodes that are gone by now have no name; names are fetched once, since a look there is dear next to a comparison.
         let name = |node| near.node(node).map_or("", |node| &*node.name);
         let of = |(founder, at): (&Anchor, u32)| {
             let name = name(founder.node());
             (beginning(name, *founder), name, *founder, at)
         };
-        let groups = self.founders.iter().zip(0u32..);
-        let mut order: Vec<_> =
-            groups.filter(|(_, at)| !self.members[*at as usize].is_empty()).map(of).collect();
-        order.sort_by(|(begins_a, name_a, a, _), (begins_b, name_b, b, _)| {
-            begins_a.cmp(begins_b).then_with(|| compare_named(name_a, *a, name_b, *b))
+        let mut groups: Vec<u32> = Vec::with_capacity(self.founders.len());
+        let mut is_placed = FixedBitSet::with_capacity(self.founders.len());
+        for group in like.iter().flat_map(|like| &like.groups) {
+            let at = self.of.get(group.founder).filter(|&at| self.founders[at as usize] == group.founder);
+            groups.extend(at.filter(|&at| !is_placed.put(at as usize)));
+        }
+        groups.extend((0..self.founders.len() as u32).filter(|&at| !is_placed.contains(at as usize)));
+        let groups = groups.into_iter().filter(|&at| !self.members[at as usize].is_empty());
+        let mut order: Vec<_> = groups.map(|at| of((&self.founders[at as usize], at))).collect();
+        order.sort_by(|(begins_a, name_a, a, at), (begins_b, name_b, b, to)| {
+            let by_name = || compare_named(name_a, *a, name_b, *b);
+            begins_a.cmp(begins_b).then_with(by_name).then_with(|| at.cmp(to))
         });
         let group = |(_, _, founder, at): (_, _, _, u32)| {
             let members = std::mem::take(&mut self.members[at as usize]);

@@ -18,6 +18,7 @@ use super::cells::Said;
 use super::code::{Code, Op};
 use super::exec::{Flow, Report};
 use super::rounds::{Kept, Place, Rounds, SUBJECT};
+use super::stretch::Element;
 use super::touched::Moment;
 use super::trace::{ReadLog, Told};
 use super::{EntryId, Failure, Machine, Value};
@@ -58,7 +59,12 @@ pub struct Turn<'a> {
     silent: Cell<u32>,
 }
 
-impl Turn<'_> {
+impl<'a> Turn<'a> {
+    /// Its number in this run, and what it was in the earlier one.
+    pub(super) fn places(&self) -> (usize, Option<&'a super::rounds::Loop>) {
+        (self.now, self.earlier)
+    }
+
     /// Whether rounds of this loop mostly do something.
     fn is_busy(&self) -> bool {
         self.run.get() >= TRIED && self.silent.get() < self.run.get() / WORTH
@@ -140,6 +146,12 @@ impl<'a> Again<'a> {
 
     /// Keeps what a round read, each node once.
     fn keep(&mut self, turn: &Turn<'_>, node: NodeId, log: &mut ReadLog, found: (&[Report], u64)) {
+        self.tidy(log);
+        self.now.keep(turn.now, node, log, found);
+    }
+
+    /// Leaves each node once.
+    fn tidy(&mut self, log: &mut ReadLog) {
         self.round = self.round.wrapping_add(1);
         let (seen, round) = (&mut self.seen, self.round);
         // Who read the edges of a node is in the first.
@@ -152,7 +164,6 @@ impl<'a> Again<'a> {
                 std::mem::replace(&mut seen[at], round) != round
             });
         }
-        self.now.keep(turn.now, node, log, found);
     }
 }
 
@@ -200,7 +211,7 @@ impl<'a> Machine<'a> {
         around
     }
 
-    fn turn(&mut self, place: impl FnOnce() -> Place) -> Option<Turn<'a>> {
+    pub(super) fn turn(&mut self, place: impl FnOnce() -> Place) -> Option<Turn<'a>> {
         let is_inner = self.reads.is_some() || self.is_observed();
         // What these hold is not recorded.
         let is_beside = self.tracked.is_some() || self.builder.is_some() || self.lasting.is_some();
@@ -225,12 +236,7 @@ impl<'a> Machine<'a> {
 
     /// Begins to record a round.
     fn begin_again(&mut self, node: NodeId) -> Begun {
-        let mut log = self.again.as_mut().map(|again| std::mem::take(&mut again.log)).unwrap_or_default();
-        log.clear();
-        log.of_round = true;
-        // Who is for a node looks whether it is there.
-        log.see_own(node);
-        self.reads = Some(log);
+        self.read_round(node);
         let (reports, isolated) = (self.reports.len(), self.isolated.len());
         Begun { epoch: self.epoch(), steps: self.steps, reports, isolated }
     }
@@ -285,6 +291,62 @@ impl<'a> Machine<'a> {
         let result = body(self);
         self.end_again(turn, node, &begun, matches!(result, Ok(Flow::Next)));
         result
+    }
+}
+
+// What stretches are kept by.
+impl<'a> Machine<'a> {
+    /// Records what is read from now on, of which a node is the first. `None`: nobody keeps it.
+    pub(super) fn read_round(&mut self, node: NodeId) -> Option<()> {
+        let again = self.again.as_mut()?;
+        let mut log = std::mem::take(&mut again.log);
+        log.clear();
+        log.of_round = true;
+        // Who is for a node looks whether it is there.
+        log.see_own(node);
+        self.reads = Some(log);
+        Some(())
+    }
+
+    /// Keeps the room of what was recorded.
+    pub(super) fn keep_log(&mut self, log: ReadLog) {
+        if let Some(again) = &mut self.again {
+            again.log = log;
+        }
+    }
+
+    /// So many edits into the run.
+    pub(super) fn moment(&self) -> Moment {
+        self.again.as_ref().map_or(0, |again| again.now.touched.now())
+    }
+
+    /// Takes a stretch of the earlier run over, if all that was read there is the same. Gives its number.
+    pub(super) fn take_stretch(&mut self, turn: usize, stretch: &Kept) -> Option<u32> {
+        let mut again = self.again.take()?;
+        let rounds = again.earlier.map(|(rounds, _)| rounds);
+        let rounds = rounds.filter(|_| stretch.is_known() && again.holds(self, stretch));
+        let number = rounds.and_then(|rounds| again.now.take_stretch(turn, stretch, rounds));
+        self.again = Some(again);
+        number.filter(|_| self.spend(stretch.steps.into()))
+    }
+
+    pub(super) fn keep_elements(&mut self, turn: usize, elements: Vec<(Element, u32)>) {
+        if let Some(again) = &mut self.again {
+            again.now.keep_elements(turn, elements);
+        }
+    }
+
+    /// Begins a stretch, if there is room. Gives its number.
+    pub(super) fn begin_stretch(&mut self, turn: usize) -> Option<u32> {
+        let again = self.again.as_mut().filter(|again| again.now.has_room())?;
+        again.now.begin_stretch(turn)
+    }
+
+    pub(super) fn keep_stretch(&mut self, place: (usize, u32), at: Moment, log: &mut ReadLog, steps: u32) {
+        if let Some(again) = &mut self.again {
+            again.tidy(log);
+            again.now.end_stretch(place, at, log, steps);
+        }
     }
 }
 

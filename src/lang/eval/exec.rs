@@ -6,9 +6,10 @@ use super::again::Turn;
 use super::code::Code;
 use super::edits::attr_value;
 use super::machine::STORED;
-use super::quiet::What;
+use super::quiet::{Quiet, What};
 use super::regroup::Step;
-use super::sieve::{FEW, Question};
+use super::sieve::{FEW, Question, Sieve};
+use super::stretch::{Stretching, element};
 use super::{EntryId, Failure, Machine, Subject, Value};
 use crate::graph::{Anchor, GraphId, NodeId, Sym, SymbolError, Symbols, SymbolsBuilder, Tracked};
 use crate::lang::Level;
@@ -68,7 +69,8 @@ impl<'a> Machine<'a> {
     /// Builds the table of `symbols NAME` for a target graph.
     pub fn build_symbols(&mut self, symbols: Sym, target: GraphId) -> Result<Symbols, Failure> {
         let (built, ended) = self.symbols_builder(symbols, target)?;
-        ended.map(|()| built.finish(self.near()))
+        let like = self.regroup.as_ref().and_then(|regroup| regroup.table);
+        ended.map(|()| built.finish(self.near(), like))
     }
 
     /// The groups of `symbols NAME` as far as they could be built, and whether that was to the end.
@@ -441,6 +443,7 @@ impl<'a> Machine<'a> {
         body: &mut dyn FnMut(&mut Self) -> Result<Flow, Failure>,
     ) -> Result<Flow, Failure> {
         let mut sieve = sifted.map(|(question, _)| (self.take_sieve(question), self.take_quiet(question)));
+        let mut stretching = turn.as_ref().filter(|_| sifted.is_some()).map(Stretching::of);
         let mut result = Ok(Flow::Next);
         for element in elements {
             if !self.spend(1) {
@@ -450,8 +453,7 @@ impl<'a> Machine<'a> {
             self.stack[base + local as usize] = element;
             if let Some((_, block)) = sifted
                 && let Some((sieve, quiet)) = &mut sieve
-                && (self.is_idle(sieve, code, block, (local, base))
-                    || self.is_quiet(quiet, code, What::Block(block), (local, base)))
+                && self.comes_to_nothing((sieve, quiet, stretching.as_mut()), code, block, (local, base))
             {
                 continue;
             }
@@ -469,7 +471,35 @@ impl<'a> Machine<'a> {
             self.keep_sieve(question, sieve);
             self.keep_quiet(question, quiet);
         }
-        result
+        if let Some(list) = stretching {
+            self.end_stretching(list);
+        }
+        // The steps of what was taken over count as well.
+        result.and_then(|flow| self.settle(flow))
+    }
+
+    /// Whether nothing is done at the element that `local` holds, as an earlier run tells, or what is foreseen.
+    fn comes_to_nothing(
+        &mut self,
+        (sieve, quiet, mut list): (&mut Sieve, &mut Quiet, Option<&mut Stretching<'a>>),
+        code: &Code,
+        block: &Block,
+        (local, base): (Local, usize),
+    ) -> bool {
+        let mut begun = None;
+        if let Some(list) = &mut list {
+            let element = element(&self.stack[base + local as usize]);
+            if self.known(list, element) == Some(true) {
+                return true;
+            }
+            begun = self.begin_element(list, element);
+        }
+        let is_nothing = self.is_idle(sieve, code, block, (local, base))
+            || self.is_quiet(quiet, code, What::Block(block), (local, base));
+        if let Some((list, begun)) = list.zip(begun) {
+            self.end_element(list, &begun, is_nothing.then_some(true));
+        }
+        is_nothing
     }
 
     #[inline]

@@ -47,6 +47,7 @@ mod rounds;
 mod sieve;
 mod simplify;
 mod stream;
+mod stretch;
 mod sweep;
 mod tally;
 mod touched;

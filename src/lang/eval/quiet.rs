@@ -3,7 +3,8 @@
 //! Whether rules have something to do at a node is mostly up to who reads from it, and mostly no reader is of a kind that
 //! matters. So what a loop does, or what a list has for an element, is foreseen for each kind of element ([`super::foresee`]):
 //! it comes to nothing if no reader satisfies some conditions. How these come out is foreseen for each kind of reader, and all
-//! that is left for an element is a look at the kinds of its readers. Only where nobody looks on, and nothing is recorded.
+//! that is left for an element is a look at the kinds of its readers. Only where nobody looks on. Who records a round records what
+//! was looked at, and the cells of matrices that it rests on.
 
 use std::rc::Rc;
 
@@ -60,8 +61,8 @@ impl Quiet {
 enum Foreseen {
     /// So many of the kind have come by.
     Asked(u8),
-    /// It comes to nothing if no reader satisfies these conditions.
-    Unless(Rc<[u32]>),
+    /// It comes to nothing if no reader satisfies these conditions; the cells that this rests on.
+    Unless(Rc<[u32]>, u64),
     Open,
 }
 
@@ -69,8 +70,8 @@ enum Foreseen {
 #[derive(Default)]
 pub(super) struct Suppositions {
     all: Vec<Supposed>,
-    /// By condition, and kind and port of the reader.
-    are_true: FxHashMap<(u32, u64), bool>,
+    /// By condition, and kind and port of the reader; with the cells that it rests on.
+    are_true: FxHashMap<(u32, u64), (bool, u64)>,
 }
 
 impl<'a> Machine<'a> {
@@ -90,7 +91,7 @@ impl<'a> Machine<'a> {
         what: What<'_>,
         (local, base): (Local, usize),
     ) -> bool {
-        if self.reads.is_some() || !quiet.is_worth_it() {
+        if self.reads.as_ref().is_some_and(|reads| !reads.of_round) || !quiet.is_worth_it() {
             return false;
         }
         let element = self.stack[base + local as usize].clone();
@@ -104,7 +105,11 @@ impl<'a> Machine<'a> {
             return false;
         };
         let supposed = match quiet.kinds.get(&kind) {
-            Some(Foreseen::Unless(supposed)) => Rc::clone(supposed),
+            Some(Foreseen::Unless(supposed, cells)) => {
+                let (supposed, cells) = (Rc::clone(supposed), *cells);
+                self.see_cells(cells);
+                supposed
+            }
             Some(Foreseen::Open) => {
                 quiet.weigh(false);
                 return false;
@@ -142,12 +147,16 @@ impl<'a> Machine<'a> {
             return None;
         }
         let element = self.stack[base + local as usize].clone();
+        let outer = self.begin_shared();
         let foreseen = match what {
             What::Block(block) => self.quiet_block(code, block, local, element),
             What::List(list) => self.quiet_list(code, list, local, element),
         };
-        let supposed = foreseen.and_then(|all| all.into_iter().map(|one| self.number(one)).collect());
-        quiet.kinds.insert(kind, supposed.clone().map_or(Foreseen::Open, Foreseen::Unless));
+        let cells = self.end_shared(outer);
+        let supposed: Option<Rc<[u32]>> =
+            foreseen.and_then(|all| all.into_iter().map(|one| self.number(one)).collect());
+        let known = supposed.clone().map_or(Foreseen::Open, |supposed| Foreseen::Unless(supposed, cells));
+        quiet.kinds.insert(kind, known);
         supposed
     }
 
@@ -168,7 +177,10 @@ impl<'a> Machine<'a> {
         let ended = self.each_reader(output, &mut |m, reader| {
             m.kind_at(&reader).is_some_and(|kind| {
                 supposed.iter().all(|&one| match m.suppositions.are_true.get(&(one, kind)) {
-                    Some(&known) => known,
+                    Some(&(known, cells)) => {
+                        m.see_cells(cells);
+                        known
+                    }
                     None => m.look_at_reader(one, kind, &reader),
                 })
             })
@@ -178,13 +190,15 @@ impl<'a> Machine<'a> {
 
     #[cold]
     fn look_at_reader(&mut self, supposed: u32, kind: u64, reader: &Value) -> bool {
+        let outer = self.begin_shared();
         let suppositions = std::mem::take(&mut self.suppositions);
         let is_true = suppositions
             .all
             .get(supposed as usize)
             .is_some_and(|one| self.is_as_supposed(one, reader.clone()));
         self.suppositions = suppositions;
-        self.suppositions.are_true.insert((supposed, kind), is_true);
+        let cells = self.end_shared(outer);
+        self.suppositions.are_true.insert((supposed, kind), (is_true, cells));
         is_true
     }
 

@@ -15,7 +15,7 @@ use super::exec::Flow;
 use super::rounds::Place;
 use super::trace::{ReadLog, Told};
 use super::{Failure, Machine};
-use crate::graph::{Anchor, Apart, NodeId, SymbolError, SymbolsBuilder};
+use crate::graph::{Anchor, Apart, NodeId, SymbolError, Symbols, SymbolsBuilder};
 use crate::lang::hir::{ExprId, Local};
 
 /// No more than so much is recorded of one table, in bytes.
@@ -100,6 +100,18 @@ struct Parts<'a> {
 }
 
 impl Grouping {
+    /// With room for as much as is kept of an earlier one.
+    fn after(earlier: &Grouping) -> Grouping {
+        Grouping {
+            rounds: Vec::with_capacity(earlier.rounds.len() + NEAR),
+            nodes: Vec::with_capacity(earlier.nodes.len() + NEAR),
+            own: Vec::with_capacity(earlier.own.len() + NEAR),
+            told: Vec::with_capacity(earlier.told.len()),
+            steps: Vec::with_capacity(earlier.steps.len() + NEAR),
+            ..Grouping::default()
+        }
+    }
+
     /// About how many bytes are kept.
     pub fn size(&self) -> usize {
         size_of_val(&self.rounds[..])
@@ -147,6 +159,8 @@ impl Grouping {
 /// What a machine works with that makes a table anew.
 pub struct Regroup<'a> {
     earlier: Option<(&'a Grouping, &'a Apart)>,
+    /// What came of that.
+    pub(super) table: Option<&'a Symbols>,
     /// Of the loop that is under way: rounds of the earlier run that may come next.
     ahead: std::ops::Range<usize>,
     /// All of them, by node, when one of them did not come next.
@@ -157,10 +171,12 @@ pub struct Regroup<'a> {
 }
 
 impl<'a> Regroup<'a> {
-    /// Does what an earlier run did, if one is given; how far its graph and this one are apart.
-    pub fn new(earlier: Option<(&'a Grouping, &'a Apart)>) -> Regroup<'a> {
-        let (now, log) = (Grouping::default(), ReadLog::of_round());
-        Regroup { earlier, ahead: 0..0, by_node: None, now, is_full: false, log }
+    /// Does what an earlier run did, if one is given, and the table that came of it; how far its graph and this one are apart.
+    pub fn new(earlier: Option<(&'a Grouping, &'a Symbols, &'a Apart)>) -> Regroup<'a> {
+        let now = earlier.map_or_else(Grouping::default, |(grouping, ..)| Grouping::after(grouping));
+        let (earlier, table) =
+            (earlier.map(|(one, _, apart)| (one, apart)), earlier.map(|(_, table, _)| table));
+        Regroup { earlier, table, ahead: 0..0, by_node: None, now, is_full: false, log: ReadLog::of_round() }
     }
 
     fn begin_loop(&mut self, place: Place) {

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::cells::Said;
 use super::exec::Report;
+use super::stretch::{Element, Stretches};
 use super::touched::{Moment, Touched};
 use super::trace::{Noted, ReadLog, Told};
 use super::{EntryId, Value};
@@ -27,6 +28,7 @@ const MOST_SHELVES: usize = 4;
 
 // What else is kept, beside a node.
 const ROUND: usize = size_of::<(NodeId, Kept)>() / size_of::<NodeId>();
+const ELEMENT: usize = size_of::<(Element, u32)>() / size_of::<NodeId>();
 const TOLD: usize = size_of::<Told>() / size_of::<NodeId>();
 const NOTED: usize = size_of::<Noted>() / size_of::<NodeId>();
 const REPORT: usize = size_of::<Report>() / size_of::<NodeId>();
@@ -80,6 +82,20 @@ pub(super) struct Kept {
 
 const NOWHERE: u32 = u32::MAX;
 
+/// To be run again.
+pub(super) const PASSED_BY: Kept = {
+    let nothing = Part { from: 0, to: 0 };
+    let (nodes, told, reports) = (nothing, nothing, nothing);
+    Kept { at: 0, steps: 0, cells: 0, shelf: NOWHERE, nodes, own: 0, told, reports }
+};
+
+impl Kept {
+    /// Whether it can be taken over.
+    pub fn is_known(&self) -> bool {
+        self.shelf != NOWHERE
+    }
+}
+
 /// What rounds read and reported.
 #[derive(Debug, Default)]
 struct Shelf {
@@ -109,6 +125,8 @@ pub(super) struct Loop {
     rounds: Vec<(NodeId, Kept)>,
     /// Where a node stands last; made when somebody goes through the nodes in another order.
     places: OnceLock<FxHashMap<NodeId, u32>>,
+    /// What is known of its elements, those without a round too.
+    pub(super) stretches: Stretches,
 }
 
 /// Nodes may be missing from a loop that goes through the others in the same order.
@@ -125,7 +143,7 @@ impl Loop {
             None => *self.all_places().get(&node)? as usize,
         };
         cursor.set(place + 1);
-        self.rounds.get(place).map(|(_, round)| round).filter(|round| round.shelf != NOWHERE)
+        self.rounds.get(place).map(|(_, round)| round).filter(|round| round.is_known())
     }
 
     fn all_places(&self) -> &FxHashMap<NodeId, u32> {
@@ -166,7 +184,7 @@ impl Rounds {
     /// How many rounds there are, and how many of them are those of an earlier run.
     pub fn count(&self) -> (usize, usize) {
         let rounds = self.loops.iter().flat_map(|one| &one.rounds);
-        (rounds.filter(|(_, round)| round.shelf != NOWHERE).count(), self.taken_over)
+        (rounds.filter(|(_, round)| round.is_known()).count(), self.taken_over)
     }
 
     /// `None`: there is nothing, or too much.
@@ -176,7 +194,7 @@ impl Rounds {
         }
         self.size += self.touched.size();
         self.shelves.push(Arc::new(std::mem::take(&mut self.own)));
-        self.loops.iter().any(|one| !one.rounds.is_empty()).then_some(self)
+        self.loops.iter().any(|one| !one.rounds.is_empty() || !one.stretches.is_empty()).then_some(self)
     }
 
     fn is_full(&self) -> bool {
@@ -232,21 +250,24 @@ impl Rounds {
     ) {
         let Ok(steps) = u32::try_from(steps) else { return self.pass_by(turn, node) };
         let reads = Reads { nodes: &log.nodes, own: &log.own, told: &log.told };
-        self.put((turn, node), reads, &log.noted, (reports, steps, log.cells));
+        if let Some(round) = self.put(reads, &log.noted, (reports, steps, log.cells)) {
+            self.add(turn, node, round);
+        }
     }
 
+    /// Puts away what was read and reported. `None`: there is too much of it.
     fn put(
         &mut self,
-        (turn, node): (usize, NodeId),
         reads: Reads<'_>,
         noted: &[Noted],
         (reports, steps, cells): (&[Report], u32, u64),
-    ) {
+    ) -> Option<Kept> {
         let size = reads.nodes.len() + reads.own.len() + TOLD * reads.told.len();
         self.recorded += size;
         self.size += size + (NOTED + TOLD) * noted.len() + REPORT * reports.len();
         if self.is_full() {
-            return self.forget();
+            self.forget();
+            return None;
         }
         let shelf = &mut self.own;
         let nodes = Part::push(reads.nodes, &mut shelf.nodes);
@@ -259,15 +280,22 @@ impl Rounds {
         }
         let reports = Part::push(reports, &mut shelf.reports);
         let (at, shelf) = (self.touched.now(), self.shelves.len() as u32);
-        self.add(turn, node, Kept { at, steps, cells, shelf, nodes, own, told, reports });
+        Some(Kept { at, steps, cells, shelf, nodes, own, told, reports })
     }
 
     /// Keeps a round of an earlier run.
     pub(super) fn take_over(&mut self, turn: usize, (node, round): (NodeId, &Kept), from: &Rounds) {
         self.taken_over += 1;
+        if let Some(round) = self.carry(round, from) {
+            self.add(turn, node, round);
+        }
+    }
+
+    /// What was put away in an earlier run. `None`: there is too much of it.
+    fn carry(&mut self, round: &Kept, from: &Rounds) -> Option<Kept> {
         if (round.shelf as usize) < self.shelves.len() {
             let at = self.touched.now();
-            return self.add(turn, node, Kept { at, ..*round });
+            return Some(Kept { at, ..*round });
         }
         let Reads { nodes, own, told } = from.reads(round);
         let mut noted = Vec::new();
@@ -279,15 +307,12 @@ impl Rounds {
             }
         }
         let reads = Reads { nodes, own, told: &others };
-        self.put((turn, node), reads, &noted, (from.reports(round), round.steps, round.cells));
+        self.put(reads, &noted, (from.reports(round), round.steps, round.cells))
     }
 
     /// Keeps in mind that the round at a node is to be run again.
     pub(super) fn pass_by(&mut self, turn: usize, node: NodeId) {
-        let nothing = Part::default();
-        let (nodes, told, reports) = (nothing, nothing, nothing);
-        let again = Kept { at: 0, steps: 0, cells: 0, shelf: NOWHERE, nodes, own: 0, told, reports };
-        self.add(turn, node, again);
+        self.add(turn, node, PASSED_BY);
     }
 
     fn add(&mut self, turn: usize, node: NodeId, round: Kept) {
@@ -296,6 +321,50 @@ impl Rounds {
             self.size += ROUND;
             one.rounds.push((node, round));
         }
+    }
+
+    /// Whether there is room for more of what can as well be found again.
+    pub(super) fn has_room(&self) -> bool {
+        self.size < MOST_KEPT / 2
+    }
+
+    /// Keeps the elements of a loop.
+    pub(super) fn keep_elements(&mut self, turn: usize, elements: Vec<(Element, u32)>) {
+        if let Some(one) = self.loops.get_mut(turn).filter(|one| !one.stretches.is_empty()) {
+            self.size += ELEMENT * elements.len();
+            one.stretches.set_elements(elements);
+        }
+    }
+
+    /// A stretch begins. Gives its number, if there is room.
+    pub(super) fn begin_stretch(&mut self, turn: usize) -> Option<u32> {
+        self.size += ROUND;
+        self.loops.get_mut(turn)?.stretches.begin()
+    }
+
+    /// Keeps a stretch that has ended.
+    pub(super) fn end_stretch(
+        &mut self,
+        (turn, number): (usize, u32),
+        at: Moment,
+        log: &ReadLog,
+        steps: u32,
+    ) {
+        let reads = Reads { nodes: &log.nodes, own: &log.own, told: &[] };
+        let kept = self.put(reads, &[], (&[], steps, log.cells));
+        if let Some((one, kept)) = self.loops.get_mut(turn).zip(kept) {
+            one.stretches.end(number, Kept { at, ..kept });
+        }
+    }
+
+    /// Keeps a stretch of an earlier run. Gives its number.
+    pub(super) fn take_stretch(&mut self, turn: usize, stretch: &Kept, from: &Rounds) -> Option<u32> {
+        let kept = self.carry(stretch, from)?;
+        self.size += ROUND;
+        let stretches = &mut self.loops.get_mut(turn)?.stretches;
+        let number = stretches.begin()?;
+        stretches.end(number, kept);
+        Some(number)
     }
 
     /// There is too much of it.

@@ -12,6 +12,7 @@ use super::code::{Code, NONE, Op};
 use super::machine::STORED;
 use super::quiet::What;
 use super::sieve::{FEW, Question};
+use super::stretch::element;
 use crate::graph::{Anchor, Output};
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Each, ExprId, Local, WalkMode};
@@ -101,26 +102,40 @@ impl<'a> Machine<'a> {
             &Op::Each { kind: Each::FlatMap, local, list, value } => {
                 let direct = Self::reads_first(code, value);
                 let question = Question::condition(code.entry, value);
-                let (mut count, mut quiet) = (0, None);
-                let ended = self.each(code, list, base, &mut |m, element| {
-                    m.stack[base + local as usize] = element;
+                let (mut count, mut quiet, mut stretching) = (0, None, None);
+                let ended = self.each(code, list, base, &mut |m, place| {
                     count += 1;
+                    let element = element(&place);
+                    m.stack[base + local as usize] = place;
                     if count == FEW && m.can_be_quiet(code, value) {
                         quiet = Some(m.take_quiet(question));
+                        stretching = m.list_stretching(code, value, (local, base));
                     }
-                    if let Some(quiet) = &mut quiet
-                        && m.is_quiet(quiet, code, What::List(value), (local, base))
+                    // Whether nothing comes of it.
+                    if let Some(list) = &mut stretching
+                        && m.known(list, element) == Some(true)
                     {
                         return true;
                     }
-                    if direct {
+                    let begun = stretching.as_ref().and_then(|list| m.begin_element(list, element));
+                    let is_quiet = quiet
+                        .as_mut()
+                        .is_some_and(|quiet| m.is_quiet(quiet, code, What::List(value), (local, base)));
+                    if direct && !is_quiet && begun.is_none() {
                         return m.each(code, value, base, sink) != End::Stopped;
                     }
-                    let inner = m.expr(code, value, base);
+                    let inner = if is_quiet { Value::None } else { m.expr(code, value, base) };
+                    if let Some((list, begun)) = stretching.as_mut().zip(begun) {
+                        let is_nothing = inner.len().is_none_or(|len| len == 0);
+                        m.end_element(list, &begun, is_nothing.then_some(true));
+                    }
                     m.each_value(&inner, sink) != End::Stopped
                 });
                 if let Some(quiet) = quiet {
                     self.keep_quiet(question, quiet);
+                }
+                if let Some(list) = stretching {
+                    self.end_stretching(list);
                 }
                 ended
             }
@@ -222,14 +237,33 @@ impl<'a> Machine<'a> {
         let question = Question::condition(code.entry, condition);
         let is_sifted = Self::is_of_nodes(code, list) && self.can_sift(code);
         let mut sieve = is_sifted.then(|| self.take_sieve(question));
+        let (mut count, mut stretching) = (0, None);
         let ended = self.each(code, list, base, &mut |m, value| {
+            count += 1;
+            if count == FEW {
+                stretching = m.list_stretching(code, condition, (local, base));
+            }
+            let element = element(&value);
             m.stack[base + local as usize] = value;
+            let mut begun = None;
+            if let Some(list) = &mut stretching {
+                if let Some(holds) = m.known(list, element) {
+                    return sink(m, holds);
+                }
+                begun = m.begin_element(list, element);
+            }
             let settled = sieve.as_mut().and_then(|sieve| m.settled(sieve, code, condition, (local, base)));
             let holds = settled.unwrap_or_else(|| m.traced_condition(code, condition, base));
+            if let Some((list, begun)) = stretching.as_mut().zip(begun) {
+                m.end_element(list, &begun, Some(holds));
+            }
             sink(m, holds)
         });
         if let Some(sieve) = sieve {
             self.keep_sieve(question, sieve);
+        }
+        if let Some(list) = stretching {
+            self.end_stretching(list);
         }
         ended
     }
