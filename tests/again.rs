@@ -12,6 +12,8 @@ use proptest::prelude::*;
 
 #[path = "again/passes.rs"]
 mod passes;
+#[path = "again/stretches.rs"]
+mod stretches;
 
 /// What all lints of these tests look at.
 const FACTS: &str = "set KNOWN = { Data, Relu, Add, Copy }

@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
@@ -13,7 +14,7 @@ use super::outcome::RuleRef;
 use super::render::Renderer;
 use super::run::{Draft, PassResult, PassRun, run_pass};
 use crate::db::{self, Db, EntryName, RuleSet};
-use crate::graph::{Anchor, NodeId, Snapshot, Sym};
+use crate::graph::{Anchor, Dense, NodeId, Sym};
 use crate::lang::eval::{EditKind, Value};
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Expr, Local, Text, TextId};
@@ -96,30 +97,20 @@ pub fn said_again<'db>(
     let texts = Texts { db, rules, known: RefCell::default() };
     let speakers: Vec<Speaker<'db>> =
         before.runs(db).iter().map(|&run| Speaker::new(db, rules, run)).collect();
-    // By hash of rule and places: most are about others.
-    let mut said: Vec<(u64, &Speaker<'db>, Remark<'db>)> = Vec::new();
+    let mut said: Vec<(&Speaker<'db>, Remark<'db>)> = Vec::new();
     for speaker in &speakers {
-        said.extend(speaker.remarks().map(|remark| (remark.hash(), speaker, remark)));
+        said.extend(speaker.remarks().map(|remark| (speaker, remark)));
     }
     let speaker = Speaker::new(db, rules, run);
     let mut again = FxHashMap::default();
     // Steps mostly say the same in the same order; what was said elsewhere is looked for by its places.
-    let (mut next, mut by_hash) = (0, None);
+    let (mut next, mut by_place) = (0, None);
     for remark in speaker.remarks() {
-        let hash = remark.hash();
-        let is_same = |at: &usize| {
-            let (known, one, said) = said[*at];
-            known == hash && texts.say_the_same((one, said), (&speaker, remark))
-        };
+        let is_same = |at: &usize| texts.say_the_same(said[*at], (&speaker, remark));
         let near = (next..said.len()).take(NEAR).find(is_same);
         let known = near.or_else(|| {
-            let by_hash: &mut Vec<(u64, usize)> = by_hash.get_or_insert_with(|| {
-                let mut by_hash: Vec<_> = said.iter().map(|(hash, ..)| *hash).zip(0..).collect();
-                by_hash.sort_unstable();
-                by_hash
-            });
-            let known = by_hash[by_hash.partition_point(|(known, _)| *known < hash)..].iter();
-            known.take_while(|(known, _)| *known == hash).map(|(_, at)| *at).find(is_same)
+            let by_place = by_place.get_or_insert_with(|| ByPlace::of(said.iter().map(|(_, said)| said)));
+            by_place.find(&remark).find(is_same)
         });
         if let Some(at) = known {
             next = at + 1;
@@ -129,10 +120,37 @@ pub fn said_again<'db>(
     again
 }
 
+/// Remarks by their rules and places.
+struct ByPlace {
+    first: FxHashMap<u64, usize>,
+    /// Of each the next one with the same hash.
+    next: Vec<Option<usize>>,
+}
+
+impl ByPlace {
+    fn of<'r, 'db: 'r>(
+        remarks: impl ExactSizeIterator<Item = &'r Remark<'db>> + DoubleEndedIterator,
+    ) -> ByPlace {
+        let mut next = vec![None; remarks.len()];
+        let mut first = FxHashMap::default();
+        first.reserve(remarks.len());
+        for (at, remark) in remarks.enumerate().rev() {
+            next[at] = first.insert(remark.hash(), at);
+        }
+        ByPlace { first, next }
+    }
+
+    /// Those that may be of the rule of one and about its places, in order.
+    fn find(&self, remark: &Remark<'_>) -> impl Iterator<Item = usize> {
+        let first = self.first.get(&remark.hash()).copied();
+        std::iter::successors(first, |&at| self.next[at])
+    }
+}
+
 /// A step that has been run.
 struct Speaker<'db> {
     /// The graph that texts are about.
-    snapshot: &'db Snapshot,
+    nodes: &'db Dense,
     result: &'db PassResult,
     inserted: FxHashSet<NodeId>,
     renderer: Renderer<'db>,
@@ -142,16 +160,21 @@ impl<'db> Speaker<'db> {
     fn new(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> Speaker<'db> {
         let (snapshot, result) = (run.at(db).snapshot(db), run_pass(db, rules, run));
         let renderer = Renderer::new(db, rules, snapshot);
-        Speaker { snapshot, result, inserted: inserted(result), renderer }
+        Speaker { nodes: snapshot.dense(), result, inserted: inserted(result), renderer }
     }
 
     fn remarks(&self) -> impl Iterator<Item = Remark<'db>> {
         self.result.drafts.iter().filter_map(|draft| remark(draft, &self.inserted))
     }
 
-    /// Name and operator type of a node.
-    fn called(&self, node: NodeId) -> Option<(&str, Sym)> {
-        self.snapshot.dense().node(node).map(|node| (&*node.name, node.ty))
+    /// Whether a node has the same name and operator type as in the graph of another step.
+    fn calls_the_same(&self, other: &Speaker<'_>, node: NodeId) -> bool {
+        match (self.nodes.node(node), other.nodes.node(node)) {
+            (Some(one), Some(other)) => {
+                Arc::ptr_eq(one, other) || one.ty == other.ty && one.name == other.name
+            }
+            (one, other) => one.is_none() && other.is_none(),
+        }
     }
 
     fn text(&self, remark: Remark<'_>) -> String {
@@ -195,7 +218,7 @@ impl Texts<'_> {
             };
             let is_plain = match a {
                 Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Text(_) => true,
-                value => place_of(value).is_some_and(|(node, _)| one.called(node) == other.called(node)),
+                value => place_of(value).is_some_and(|(node, _)| one.calls_the_same(other, node)),
             };
             is_plain && a == b
         };

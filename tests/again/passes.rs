@@ -42,6 +42,10 @@ symbols of_sources(target: Graph) {{
   }}
 }}
 fn by_type(n: Node) -> Way = if n.type in {{ Relu }} then In else Out
+fn plain_size(n: Node) -> Int = n.attr(size) ?? 0
+fn plain_readers(n: Node) -> list<Input> = n.outputs.flat_map(it.readers) where plain_size(it.node) > 2
+fn bad_readers(o: Output) -> list<Input> =
+  o.readers where plain_size(it.node) > 1 and verdict(if plain_size(it.node) > 3 then Odd else Out, by_type(it.node)) == Bad
 fn some_bad(g: Graph) -> Bool = any m in g.nodes: verdict(way(m), way(m)) == Bad
 fn some_seen(g: Graph) -> Bool = any m in g.nodes: (m.note(seen) ?? 0) > 4
 action copy_behind(o: Output, i: Input) {{
@@ -53,11 +57,11 @@ action copy_behind(o: Output, i: Input) {{
     )
 }
 
-fn with(rules: &str, cells: [bool; 3]) -> String {
+pub fn with(rules: &str, cells: [bool; 3]) -> String {
     format!("{}{rules}", facts(cells))
 }
 
-fn fresh(rules: &str, cells: [bool; 3]) -> Session {
+pub fn fresh(rules: &str, cells: [bool; 3]) -> Session {
     let mut session = session("lint nothing W1 warn { }");
     session.set_text("a.anchor", &with(rules, cells));
     assert!(!session.has_errors(), "{:#?}\n{}", session.diagnostics(), with(rules, cells));
@@ -72,7 +76,7 @@ fn run(session: &Session, graph: &Snapshot, steps: &[&str]) -> Outcome {
 }
 
 /// All that comes of it: edits, findings, failures, and the graph with its order.
-fn done(session: &Session, graph: &Snapshot, steps: &[&str]) -> Vec<String> {
+pub fn done(session: &Session, graph: &Snapshot, steps: &[&str]) -> Vec<String> {
     let outcome = run(session, graph, steps);
     let mut told: Vec<String> = outcome.edits().map(|edit| format!("{edit:#?}")).collect();
     told.extend(outcome.findings().map(|finding| format!("{finding:#?}")));
@@ -106,7 +110,7 @@ fn matters(rules: &str, (before, after): (&Snapshot, &Snapshot), left_alone: std
     assert_eq!(now, done(&fresh(rules, cells), after, &["found"]));
 }
 
-fn sized(graph: &Snapshot, sizes: &[(&str, i64)]) -> Snapshot {
+pub fn sized(graph: &Snapshot, sizes: &[(&str, i64)]) -> Snapshot {
     changed(graph, |edit| sizes.iter().for_each(|&(name, size)| set_size(edit, named(graph, name), size)))
 }
 
@@ -369,11 +373,20 @@ const BODIES: [&str; 20] = [
     "if size(n) == 1 and n.type == Copy { set n.graph.attr(many) = 2 } else if n.graph.attr(many) == 2 { report n \"{counter(copies)}\" }",
 ];
 
-const HEADS: [(&str, &str); 4] = [
+const HEADS: [(&str, &str); 5] = [
     ("{ for n in root.nodes {", "} }"),
     ("{ for g in [root] + root.subgraphs { for n in g.nodes {", "} } }"),
     ("{ for n in root.all_nodes where it.outputs.count > 0 and size(it) < 6 {", "} }"),
     ("for n: Node where size(n) < 6 repeat {", "}"),
+    // What is soon told of most elements, when some have been edited.
+    (
+        "{ for n in root.nodes {",
+        "}
+        for n in root.all_nodes where (it.attr(deep) ?? 0) > 3 { report n \"deep\" }
+        for n in root.all_nodes where any i in plain_readers(it): i.index == 0 { report n \"has large readers\" }
+        for i in root.all_nodes.flat_map(it.outputs).flat_map(bad_readers(it)) { report i \"bad\" }
+        for n in root.all_nodes { for o in n.outputs { for i in bad_readers(o) { report o, i \"bad\" } } } }",
+    ),
 ];
 
 fn pass(name: &str, head: usize, bodies: &[usize]) -> String {
@@ -398,7 +411,7 @@ proptest! {
     /// One session sees graphs and cells change step by step, and another session each state alone.
     #[test]
     fn a_session_that_goes_on_does_what_a_new_one_does(
-        heads in (0usize..4, 0usize..4),
+        heads in (0usize..HEADS.len(), 0usize..HEADS.len()),
         bodies in prop::collection::vec(0usize..BODIES.len(), 1..5),
         first in prop::collection::vec(0usize..BODIES.len(), 1..3),
         steps in prop::collection::vec(

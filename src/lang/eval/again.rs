@@ -330,9 +330,9 @@ impl<'a> Machine<'a> {
         number.filter(|_| self.spend(stretch.steps.into()))
     }
 
-    pub(super) fn keep_elements(&mut self, turn: usize, elements: Vec<(Element, u32)>) {
+    pub(super) fn keep_elements(&mut self, turn: usize, elements: Vec<(Element, u32)>, taken_over: usize) {
         if let Some(again) = &mut self.again {
-            again.now.keep_elements(turn, elements);
+            again.now.keep_elements(turn, elements, taken_over);
         }
     }
 
@@ -342,10 +342,10 @@ impl<'a> Machine<'a> {
         again.now.begin_stretch(turn)
     }
 
-    pub(super) fn keep_stretch(&mut self, place: (usize, u32), at: Moment, log: &mut ReadLog, steps: u32) {
+    pub(super) fn keep_stretch(&mut self, place: (usize, u32), at: Moment, mut log: ReadLog, steps: u32) {
         if let Some(again) = &mut self.again {
-            again.tidy(log);
-            again.now.end_stretch(place, at, log, steps);
+            again.tidy(&mut log);
+            again.now.end_stretch(place, at, &log, steps);
         }
     }
 }

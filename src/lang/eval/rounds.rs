@@ -158,6 +158,7 @@ pub struct Rounds {
     size: usize,
     recorded: usize,
     taken_over: usize,
+    elements: usize,
     places: FxHashMap<Place, usize>,
     loops: Vec<Loop>,
     /// Those of runs before.
@@ -185,6 +186,11 @@ impl Rounds {
     pub fn count(&self) -> (usize, usize) {
         let rounds = self.loops.iter().flat_map(|one| &one.rounds);
         (rounds.filter(|(_, round)| round.is_known()).count(), self.taken_over)
+    }
+
+    /// Of how many elements it was told by an earlier run what comes of them.
+    pub fn elements(&self) -> usize {
+        self.elements
     }
 
     /// `None`: there is nothing, or too much.
@@ -328,8 +334,9 @@ impl Rounds {
         self.size < MOST_KEPT / 2
     }
 
-    /// Keeps the elements of a loop.
-    pub(super) fn keep_elements(&mut self, turn: usize, elements: Vec<(Element, u32)>) {
+    /// Keeps the elements of a loop, of which so many have been taken over.
+    pub(super) fn keep_elements(&mut self, turn: usize, elements: Vec<(Element, u32)>, taken_over: usize) {
+        self.elements += taken_over;
         if let Some(one) = self.loops.get_mut(turn).filter(|one| !one.stretches.is_empty()) {
             self.size += ELEMENT * elements.len();
             one.stretches.set_elements(elements);

@@ -22,6 +22,9 @@ use crate::lang::hir::{ExprId, Local};
 /// A stretch has no more elements than this. Where one thing that was read is another one, all are asked again.
 const MOST_ELEMENTS: u32 = 16;
 
+/// So many stretches are recorded at once, each of elements that rest on other cells.
+const MOST_OPEN: usize = 8;
+
 /// Elements may be missing from a list that has the others in the same order.
 const AHEAD: usize = 4;
 
@@ -127,19 +130,20 @@ pub(super) struct Stretching<'a> {
     /// Where in the earlier one.
     cursor: usize,
     missed: u32,
-    /// The stretch that was looked at last, when, and what its number is now if it was the same.
-    last: (u32, Moment, Option<u32>),
-    /// What is recorded.
-    open: Open,
+    /// Of stretches of the earlier one, when they were looked at last, and what their numbers are now if they were the same.
+    checked: Vec<Option<(Moment, Option<u32>)>>,
+    /// What is recorded: elements that rest on the same cells.
+    open: Vec<Open>,
+    /// When.
+    at: Moment,
     asked: u32,
     kept: u32,
+    taken_over: usize,
 }
 
 /// A stretch that has not ended.
-#[derive(Default)]
 struct Open {
     number: u32,
-    at: Moment,
     elements: u32,
     steps: u32,
     log: ReadLog,
@@ -157,8 +161,10 @@ impl<'a> Stretching<'a> {
         let (now, earlier) = turn.places();
         let earlier = earlier.map(|one| &one.stretches).filter(|stretches| !stretches.is_empty());
         let elements = Vec::with_capacity(earlier.map_or(0, |stretches| stretches.elements.len()));
-        let (cursor, missed, last, open) = (0, 0, (UNKNOWN, 0, None), Open::default());
-        Stretching { now, elements, earlier, cursor, missed, last, open, asked: 0, kept: 0 }
+        let checked = vec![None; earlier.map_or(0, |stretches| stretches.all.len())];
+        let (cursor, missed, open) = (0, 0, Vec::new());
+        let (asked, kept, taken_over) = (0, 0, 0);
+        Stretching { now, elements, earlier, cursor, missed, checked, at: 0, open, asked, kept, taken_over }
     }
 
     fn is_worth_it(&self) -> bool {
@@ -199,12 +205,16 @@ impl<'a> Machine<'a> {
             return None;
         }
         let (stretch, came) = (known >> 1, known & 1 == 1);
-        let (last, at, mut number) = list.last;
-        if last != stretch || at != self.moment() && number.is_some() {
-            number = self.take_stretch(list.now, earlier.all.get(stretch as usize)?);
-            list.last = (stretch, self.moment(), number);
-        }
+        let number = match *list.checked.get(stretch as usize)? {
+            Some((at, number)) if number.is_none() || at == self.moment() => number,
+            _ => {
+                let number = self.take_stretch(list.now, earlier.all.get(stretch as usize)?);
+                list.checked[stretch as usize] = Some((self.moment(), number));
+                number
+            }
+        };
         list.add(element, Some((number?, came)));
+        list.taken_over += 1;
         Some(came)
     }
 
@@ -229,36 +239,46 @@ impl<'a> Machine<'a> {
         self.keep_log(log);
     }
 
-    /// One more element of the stretch; gives its number.
+    /// One more element of a stretch; gives its number.
     fn extend_stretch(&mut self, list: &mut Stretching<'a>, log: &ReadLog, steps: u32) -> Option<u32> {
         let now = self.moment();
-        if list.open.elements >= MOST_ELEMENTS || list.open.at != now {
-            self.end_stretch(list);
+        if list.at != now || list.open.len() > MOST_OPEN {
+            self.end_stretches(list);
+            list.at = now;
         }
-        if list.open.elements == 0 {
-            (list.open.number, list.open.at) = (self.begin_stretch(list.now)?, now);
-        }
-        let open = &mut list.open;
+        let at = match list.open.iter().position(|open| open.log.cells == log.cells) {
+            Some(at) => at,
+            None => {
+                let number = self.begin_stretch(list.now)?;
+                let cells = log.cells;
+                let log = ReadLog { cells, ..ReadLog::of_round() };
+                list.open.push(Open { number, elements: 0, steps: 0, log });
+                list.open.len() - 1
+            }
+        };
+        let open = &mut list.open[at];
         open.elements += 1;
         open.steps = open.steps.saturating_add(steps);
         open.log.nodes.extend_from_slice(&log.nodes);
         open.log.own.extend_from_slice(&log.own);
-        open.log.cells |= log.cells;
-        Some(open.number)
+        let number = open.number;
+        if open.elements >= MOST_ELEMENTS {
+            let open = list.open.swap_remove(at);
+            self.keep_stretch((list.now, number), list.at, open.log, open.steps);
+        }
+        Some(number)
     }
 
-    fn end_stretch(&mut self, list: &mut Stretching<'a>) {
-        let open = &mut list.open;
-        if open.elements > 0 {
-            self.keep_stretch((list.now, open.number), open.at, &mut open.log, open.steps);
-            open.log.clear();
-            (open.elements, open.steps) = (0, 0);
+    /// Keeps what is recorded.
+    fn end_stretches(&mut self, list: &mut Stretching<'a>) {
+        for Open { number, steps, log, .. } in list.open.drain(..) {
+            self.keep_stretch((list.now, number), list.at, log, steps);
         }
     }
 
     /// Keeps what is known of the elements: no more come.
     pub(super) fn end_stretching(&mut self, mut list: Stretching<'a>) {
-        self.end_stretch(&mut list);
-        self.keep_elements(list.now, list.elements);
+        self.end_stretches(&mut list);
+        self.keep_elements(list.now, list.elements, list.taken_over);
     }
 }
