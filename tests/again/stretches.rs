@@ -5,7 +5,7 @@
 use anchorwatch::db::Db;
 use anchorwatch::engine::Session;
 use anchorwatch::format::notation;
-use anchorwatch::graph::Snapshot;
+use anchorwatch::graph::{AttrValue, Node, Snapshot, Sym};
 
 use super::changed;
 use super::passes::{done, fresh, sized, with};
@@ -89,8 +89,14 @@ fn what_was_undone_was_there_for_a_while() {
 
 #[test]
 fn cells_are_asked_again_by_what_rests_on_them() {
-    let graph = sized(&long_row(), &[("n70", 5), ("n71", 3), ("n72", 3), ("n74", 5)]);
+    // Many of one kind, so that most are told by their kinds.
+    let of_size = |size: i64, from: usize| (0..5).map(move |n| (format!("n{}", from + 30 * n), size));
+    let many: Vec<(String, i64)> = of_size(3, 71).chain(of_size(3, 72)).chain(of_size(5, 74)).collect();
+    let many: Vec<(&str, i64)> = many.iter().map(|(name, size)| (name.as_str(), *size)).collect();
+    let graph = sized(&long_row(), &many);
     for rules in [
+        "fn own(n: Node) -> list<Output> = if verdict(by_type(n), Way.In) == Bad then n.outputs where it.index == 0 else []\n\
+        pass found { for o in root.nodes.flat_map(own(it)) { report o \"bad\" } }",
         "pass found { for i in root.nodes.flat_map(it.outputs).flat_map(bad_readers(it)) { report i \"bad\" } }",
         "pass found { for n in root.nodes { for o in n.outputs { for i in bad_readers(o) { report i \"bad\" } } } }",
         "pass found { for n in root.nodes where verdict(by_type(it), Way.In) == Bad { report n \"bad\" } }",
@@ -120,4 +126,35 @@ fn elements_that_come_in_another_order_are_found() {
     let half: Vec<String> = (30..60).map(|n| format!("n{n}")).collect();
     let after = changed(&before, |edit| half.iter().for_each(|name| set_size(edit, named(&before, name), 7)));
     matters(rules, (&before, &after), 150..370);
+}
+
+#[test]
+fn what_is_edited_on_the_way_is_looked_at_again() {
+    // A node on the way makes its readers large, and they come in a stretch that had begun before.
+    let rules = "pass found { for n in root.nodes {
+        if plain_size(n) > 3 { if n.name.count > 0 and n.attr(deep) == 1 { for r in readers(n) { set r.attr(size) = 2 } } }
+        else if plain_size(n) == 2 { report n \"made large\" }
+    } }";
+    let before = sized(&long_row(), &[("n100", 5)]);
+    let after = changed(&before, |edit| {
+        let deep = |node: &mut Node| node.attrs = node.attrs.with(Sym::new("deep"), AttrValue::Int(1));
+        edit.update_node(named(&before, "n100"), deep);
+    });
+    matters(rules, (&before, &after), 100..200);
+}
+
+#[test]
+fn what_no_node_stands_for_is_asked_of_each_again() {
+    let rules = "pass found {
+        for n in root.nodes { if size(n) > 3 { for r in readers(n) { set r.note(seen) = size(n) } } }
+        for n in root.nodes where (it.note(seen) ?? 0) > 4 { report n \"seen\" }
+    }";
+    let before = sized(&long_row(), &[("n70", 4)]);
+    matters(rules, (&before, &sized(&before, &[("n70", 5)])), 0..1);
+    let rules = "pass found { for n in root.nodes where it.reaches(root.nodes[170]) == true { report n \"before\" } }";
+    let after = changed(&before, |edit| {
+        let cut = ["n100", "n101", "n102", "n103"].map(|name| named(&before, name));
+        cut.iter().for_each(|node| (0..2).for_each(|at| edit.disconnect(node.input(at))));
+    });
+    matters(rules, (&before, &after), 0..1);
 }

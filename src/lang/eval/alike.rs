@@ -298,7 +298,17 @@ impl Machine<'_> {
     }
 
     #[inline]
-    fn place_of(&mut self, Site { node, port }: Site, cell: u32) -> Option<Place> {
+    fn place_of(&mut self, site: Site, cell: u32) -> Option<Place> {
+        let place = self.place_at(site, cell)?;
+        if self.again.is_some() {
+            self.see_cells_at(place.key);
+        }
+        Some(place)
+    }
+
+    /// The same where nothing that is known there is used.
+    #[inline]
+    fn place_at(&mut self, Site { node, port }: Site, cell: u32) -> Option<Place> {
         let kinds_count = self.reads.as_ref().is_none_or(|reads| reads.of_round);
         let alike = self.alike.as_deref().filter(|_| kinds_count)?;
         let kind = match alike.kinds.known(node) {
@@ -309,9 +319,6 @@ impl Machine<'_> {
         // 20 bits for the cell would do, 13 for the kind: the three numbers do not overlap.
         let fits = kind != NO_KIND && port < 1 << 16;
         let key = u64::from(cell) << 32 | u64::from(kind) << 16 | port;
-        if fits && self.again.is_some() {
-            self.see_cells_at(key);
-        }
         fits.then_some(Place { node, key })
     }
 
@@ -333,7 +340,7 @@ impl Machine<'_> {
     /// The kind of a place: that of its node, and which of its ports it is. `None`: it is of none.
     #[inline]
     pub(super) fn kind_at(&mut self, place: &Value) -> Option<u64> {
-        self.place_of(Site::of(place)?, 0).map(|place| place.key)
+        self.place_at(Site::of(place)?, 0).map(|place| place.key)
     }
 
     #[cold]
