@@ -11,7 +11,7 @@ use super::Value;
 use super::code::{Code, NONE, Op};
 use super::machine::STORED;
 use super::quiet::What;
-use super::sieve::{FEW, Question};
+use super::sieve::{FEW, Question, Sieve};
 use super::stretch::element;
 use crate::graph::{Anchor, Output};
 use crate::lang::facts::Fact;
@@ -105,7 +105,7 @@ impl<'a> Machine<'a> {
                 let (mut count, mut quiet, mut stretching) = (0, None, None);
                 let ended = self.each(code, list, base, &mut |m, place| {
                     count += 1;
-                    let element = element(&place);
+                    let element = stretching.as_ref().and_then(|_| element(&place));
                     m.stack[base + local as usize] = place;
                     if count == FEW && m.can_be_quiet(code, value) {
                         quiet = Some(m.take_quiet(question));
@@ -237,28 +237,38 @@ impl<'a> Machine<'a> {
         let question = Question::condition(code.entry, condition);
         let is_sifted = Self::is_of_nodes(code, list) && self.can_sift(code);
         let mut sieve = is_sifted.then(|| self.take_sieve(question));
-        let (mut count, mut stretching) = (0, None);
-        let ended = self.each(code, list, base, &mut |m, value| {
-            count += 1;
-            if count == FEW {
-                stretching = m.list_stretching(code, condition, (local, base));
-            }
-            let element = element(&value);
-            m.stack[base + local as usize] = value;
-            let mut begun = None;
-            if let Some(list) = &mut stretching {
-                if let Some(holds) = m.known(list, element) {
-                    return sink(m, holds);
-                }
-                begun = m.begin_element(list, element);
-            }
+        let ask = |m: &mut Machine<'a>, sieve: &mut Option<Sieve>| {
             let settled = sieve.as_mut().and_then(|sieve| m.settled(sieve, code, condition, (local, base)));
-            let holds = settled.unwrap_or_else(|| m.traced_condition(code, condition, base));
-            if let Some((list, begun)) = stretching.as_mut().zip(begun) {
-                m.end_element(list, &begun, Some(holds));
-            }
-            sink(m, holds)
-        });
+            settled.unwrap_or_else(|| m.traced_condition(code, condition, base))
+        };
+        let (mut count, mut stretching) = (0, None);
+        let ended = match self.may_stretch() {
+            false => self.each(code, list, base, &mut |m, value| {
+                m.stack[base + local as usize] = value;
+                let holds = ask(m, &mut sieve);
+                sink(m, holds)
+            }),
+            true => self.each(code, list, base, &mut |m, value| {
+                count += 1;
+                if count == FEW {
+                    stretching = m.list_stretching(code, condition, (local, base));
+                }
+                let element = element(&value);
+                m.stack[base + local as usize] = value;
+                let mut begun = None;
+                if let Some(list) = &mut stretching {
+                    if let Some(holds) = m.known(list, element) {
+                        return sink(m, holds);
+                    }
+                    begun = m.begin_element(list, element);
+                }
+                let holds = ask(m, &mut sieve);
+                if let Some((list, begun)) = stretching.as_mut().zip(begun) {
+                    m.end_element(list, &begun, Some(holds));
+                }
+                sink(m, holds)
+            }),
+        };
         if let Some(sieve) = sieve {
             self.keep_sieve(question, sieve);
         }

@@ -178,6 +178,12 @@ impl<'a> Stretching<'a> {
 }
 
 impl<'a> Machine<'a> {
+    /// Whether somebody keeps what is told of elements.
+    #[inline]
+    pub(super) fn may_stretch(&self) -> bool {
+        self.again.is_some() && self.reads.is_none()
+    }
+
     /// Begins a list whose elements are asked something: `asked`, which finds the element in `local`.
     pub(super) fn list_stretching(
         &mut self,
@@ -185,8 +191,7 @@ impl<'a> Machine<'a> {
         asked: ExprId,
         (local, base): (Local, usize),
     ) -> Option<Stretching<'a>> {
-        self.again.as_ref()?;
-        if self.reads.is_some() || !self.can_sift(code) {
+        if !self.may_stretch() || !self.can_sift(code) {
             return None;
         }
         let around = self.stack.get(base..base + local as usize)?;
