@@ -18,6 +18,7 @@ use super::rows::Rows;
 use super::{Edited, GraphId, Near, NodeId, Snapshot};
 
 mod live;
+mod standing;
 
 pub use live::{Edge, LiveReach};
 
@@ -62,7 +63,7 @@ struct Label {
 }
 
 /// How a point stands to one path.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct OnPath {
     /// The first place of the path that the point reaches; the largest number if there is none.
     first: u32,

@@ -14,7 +14,8 @@ pub(super) struct Rows {
 impl Rows {
     /// A row for each node; `next` appends what stands in it.
     pub fn of_nodes(nodes: &[NodeId], mut next: impl FnMut(NodeId, &mut Vec<u32>)) -> Rows {
-        let mut rows = Rows { start: Vec::with_capacity(nodes.len() + 1), to: Vec::with_capacity(nodes.len()) };
+        let mut rows =
+            Rows { start: Vec::with_capacity(nodes.len() + 1), to: Vec::with_capacity(nodes.len()) };
         rows.start.push(0);
         for &node in nodes {
             next(node, &mut rows.to);

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-
 use super::program::Data;
 use super::{EntryId, Failure, Machine, Value};
 use crate::graph::{
