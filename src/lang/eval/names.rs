@@ -152,3 +152,48 @@ impl Machine<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::{Builder, GraphInfo, ModelInfo, Node, Place, Sym};
+
+    fn node(name: usize) -> Node {
+        Node::new(["a", "b", "b_1"][name], Sym::new("op"), GraphId::ROOT)
+    }
+
+    proptest! {
+        /// Nodes come (a name) and go (none: the one of that number, if it is there).
+        #[test]
+        fn all_that_are_called_so_are_found(
+            first in prop::collection::vec(0..3usize, 0..6),
+            steps in prop::collection::vec((prop::option::of(0..3usize), 0..12u32), 0..40),
+        ) {
+            let mut builder = Builder::new(ModelInfo::default());
+            builder.graph(GraphInfo::named("g"));
+            first.into_iter().for_each(|name| _ = builder.node(node(name), -1));
+            let mut edit = builder.finish().edit();
+            let mut names = Names::new(&edit);
+            for (comes, goes) in steps {
+                match comes {
+                    Some(name) => {
+                        let id = edit.add_node(node(name), Place::End);
+                        names.add(&edit, id, &node(name).name);
+                    }
+                    None => {
+                        let id = NodeId(goes);
+                        let Some(name) = edit.get_node(id).map(|node| node.name.clone()) else { continue };
+                        names.remove(&edit, (id, GraphId::ROOT, &name));
+                        edit.remove_node(id);
+                    }
+                }
+                for name in ["a", "b", "b_1", "c"] {
+                    let called = edit.nodes_by_id().filter(|(_, node)| &*node.name == name).map(|(id, _)| id);
+                    prop_assert_eq!(names.get(&edit, name).collect::<Vec<_>>(), called.collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+}
