@@ -6,7 +6,9 @@
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
+use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::outcome::RuleRef;
@@ -103,19 +105,19 @@ pub fn said_again<'db>(
     let speaker = Speaker::new(db, rules, run);
     let mut again = FxHashMap::default();
     // Steps mostly say the same in the same order; what was said elsewhere is looked for by its places.
-    let (mut next, mut by_hash) = (0, None);
+    let (mut next, mut nodes, mut by_places) = (0, None, None);
     for remark in speaker.remarks() {
         let is_same = |at: &usize| texts.say_the_same(said[*at], (&speaker, remark));
         let near = (next..said.len()).take(NEAR).find(is_same);
         let known = near.or_else(|| {
-            let by_hash: &mut Vec<(u64, usize)> = by_hash.get_or_insert_with(|| {
-                let mut by_hash: Vec<_> = said.iter().map(|(_, remark)| remark.hash()).zip(0..).collect();
-                by_hash.sort_unstable();
-                by_hash
+            // About a new node nothing was said.
+            let nodes: &FixedBitSet = nodes.get_or_insert_with(|| {
+                said.iter().flat_map(|(_, remark)| remark.places()).map(|(node, _)| node.0 as usize).collect()
             });
-            let hash = remark.hash();
-            let known = by_hash[by_hash.partition_point(|(known, _)| *known < hash)..].iter();
-            known.take_while(|(known, _)| *known == hash).map(|(_, at)| *at).find(is_same)
+            if remark.places().any(|(node, _)| !nodes.contains(node.0 as usize)) {
+                return None;
+            }
+            by_places.get_or_insert_with(|| ByPlaces::of(&said)).find(&remark, is_same)
         });
         if let Some(at) = known {
             next = at + 1;
@@ -123,6 +125,29 @@ pub fn said_again<'db>(
         }
     }
     again
+}
+
+/// Remarks by the hash of rule and places.
+struct ByPlaces {
+    first: FxHashMap<u64, usize>,
+    /// Of each the next one of the same hash.
+    next: Vec<Option<usize>>,
+}
+
+impl ByPlaces {
+    fn of<'r>(said: &[(&Speaker<'r>, Remark<'r>)]) -> ByPlaces {
+        let mut first = FxHashMap::with_capacity_and_hasher(said.len(), Default::default());
+        let mut next = vec![None; said.len()];
+        for (at, (_, remark)) in said.iter().enumerate().rev() {
+            next[at] = first.insert(remark.hash(), at);
+        }
+        ByPlaces { first, next }
+    }
+
+    fn find(&self, remark: &Remark<'_>, is_it: impl Fn(&usize) -> bool) -> Option<usize> {
+        let first = self.first.get(&remark.hash()).copied();
+        std::iter::successors(first, |&at| self.next[at]).find(is_it)
+    }
 }
 
 /// A step that has been run.
@@ -145,9 +170,15 @@ impl<'db> Speaker<'db> {
         self.result.drafts.iter().filter_map(|draft| remark(draft, &self.inserted))
     }
 
-    /// Name and operator type of a node.
-    fn called(&self, node: NodeId) -> Option<(&str, Sym)> {
-        self.snapshot.dense().node(node).map(|node| (&*node.name, node.ty))
+    /// Whether another one calls a node by the same name and operator type.
+    fn calls_the_same(&self, other: &Speaker<'_>, node: NodeId) -> bool {
+        let [own, theirs] = [self, other].map(|speaker| speaker.snapshot.dense().node(node));
+        match (own, theirs) {
+            (Some(own), Some(theirs)) => {
+                Arc::ptr_eq(own, theirs) || (own.name == theirs.name && own.ty == theirs.ty)
+            }
+            (own, theirs) => own.is_none() && theirs.is_none(),
+        }
     }
 
     fn text(&self, remark: Remark<'_>) -> String {
@@ -162,7 +193,8 @@ type Named = Option<Vec<Local>>;
 struct Texts<'db> {
     db: &'db dyn Db,
     rules: RuleSet,
-    known: RefCell<FxHashMap<(Kind, Sym, TextId), Named>>,
+    /// There are few.
+    known: RefCell<Vec<((Kind, Sym, TextId), Named)>>,
 }
 
 impl Texts<'_> {
@@ -172,7 +204,7 @@ impl Texts<'_> {
         (other, b): (&Speaker<'_>, Remark<'_>),
     ) -> bool {
         a.entry == b.entry
-            && a.places().eq(b.places())
+            && (a.places == b.places || a.places().eq(b.places()))
             && (self.show_the_same((one, a), (other, b)) || one.text(a) == other.text(b))
     }
 
@@ -191,17 +223,19 @@ impl Texts<'_> {
             };
             let is_plain = match a {
                 Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Text(_) => true,
-                value => place_of(value).is_some_and(|(node, _)| one.called(node) == other.called(node)),
+                value => place_of(value).is_some_and(|(node, _)| one.calls_the_same(other, node)),
             };
             is_plain && a == b
         };
         let key = (a.entry.0, a.entry.1, a.message);
         let mut known = self.known.borrow_mut();
-        let locals = known.entry(key).or_insert_with(|| {
-            let texts = db::texts(self.db, self.rules, EntryName::new(self.db, key.0, key.1))?;
-            named(texts.get(key.2 as usize)?)
+        let at = known.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+            let texts = db::texts(self.db, self.rules, EntryName::new(self.db, key.0, key.1));
+            let text = texts.as_ref().and_then(|texts| texts.get(key.2 as usize));
+            known.push((key, text.and_then(named)));
+            known.len() - 1
         });
-        locals.as_ref().is_some_and(|locals| locals.iter().all(is_same))
+        known[at].1.as_ref().is_some_and(|locals| locals.iter().all(is_same))
     }
 }
 

@@ -230,7 +230,7 @@ impl<'a> Machine<'a> {
         log.of_round = true;
         // Who is for a node looks whether it is there.
         log.see_own(node);
-        self.reads = Some(log);
+        self.begin_record(log);
         let (reports, isolated) = (self.reports.len(), self.isolated.len());
         Begun { epoch: self.epoch(), steps: self.steps, reports, isolated }
     }

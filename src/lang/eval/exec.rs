@@ -407,10 +407,12 @@ impl<'a> Machine<'a> {
             return self.rounds(code, (local, base), prepared, values.elements(), body);
         }
         let mut elements = self.loops.pop().unwrap_or_default();
-        self.each(code, list, base, &mut |m, value| {
-            elements.push(value);
-            m.spend(STORED)
-        });
+        if !self.joined(code, list, base, &mut elements) {
+            self.each(code, list, base, &mut |m, value| {
+                elements.push(value);
+                m.spend(STORED)
+            });
+        }
         let mut result = self.settle(Flow::Next);
         if result.is_ok() && !elements.is_empty() {
             let (len, first) = (Some(elements.len()), elements.first().cloned());

@@ -11,6 +11,7 @@ use super::cells::Grid;
 use super::edits::{EditRecord, Names};
 use super::exec::{Isolated, Report};
 use super::host::{Failure, Host, Marks};
+use super::join::Join;
 use super::lasting::Lasting;
 use super::memo::{Memo, Worth};
 use super::program::{Data, Program};
@@ -75,6 +76,8 @@ pub struct Machine<'a> {
     /// What kinds of nodes and of their readers settle.
     pub(super) quiets: FxHashMap<Question, Quiet>,
     pub(super) suppositions: Suppositions,
+    /// Which elements have what in lists of their own.
+    pub(super) joins: FxHashMap<Question, Join>,
     /// Cells of matrices, as far as they have been asked.
     pub(super) grids: Vec<Grid>,
     /// A sweep visits this node alone.
@@ -105,6 +108,8 @@ pub struct Machine<'a> {
     /// A failure inside an expression; statements look at it.
     pub(super) pending: Option<Failure>,
     pub(super) reads: Option<ReadLog>,
+    /// How many records of what is read have been begun.
+    pub(super) records: u64,
     pub(super) again: Option<Box<Again<'a>>>,
     pub(super) regroup: Option<Box<Regroup<'a>>>,
     pub(super) trace: Option<Box<Trace>>,
@@ -146,6 +151,7 @@ impl<'a> Machine<'a> {
             sieves: FxHashMap::default(),
             quiets: FxHashMap::default(),
             suppositions: Suppositions::default(),
+            joins: FxHashMap::default(),
             grids: Vec::new(),
             only: None,
             counters: FxHashMap::default(),
@@ -165,6 +171,7 @@ impl<'a> Machine<'a> {
             names: None,
             pending: None,
             reads: None,
+            records: 0,
             again: None,
             regroup: None,
             trace: None,

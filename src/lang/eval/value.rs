@@ -323,6 +323,15 @@ impl Value {
         }
     }
 
+    /// Whether it can be told at once that another value is the same.
+    pub(super) fn is_identical(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::List(a), Value::List(b)) => Arc::ptr_eq(a, b),
+            (Value::Group(a), Value::Group(b)) => Arc::ptr_eq(a, b),
+            _ => self == other,
+        }
+    }
+
     /// The bounds of both, if both are ranges with elements: two long ranges are not compared one by one.
     fn ranges(&self, other: &Value) -> Option<[(i64, i64); 2]> {
         match (self, other) {
