@@ -189,12 +189,15 @@ impl<'db> Speaker<'db> {
 /// The locals that a text reads, if it shows nothing but what it is given, and of nodes and anchors what they are called.
 type Named = Option<Vec<Local>>;
 
+/// A text of an entry.
+type TextOf = (Kind, Sym, TextId);
+
 /// What is known of the texts of remarks.
 struct Texts<'db> {
     db: &'db dyn Db,
     rules: RuleSet,
     /// There are few.
-    known: RefCell<Vec<((Kind, Sym, TextId), Named)>>,
+    known: RefCell<Vec<(TextOf, Named)>>,
 }
 
 impl Texts<'_> {

@@ -112,3 +112,32 @@ fn what_is_known_of_a_graph_is_known_of_one_that_is_like_it() {
     after.learn_kinds(&before, &Apart::between(&before, &after).expect("the same graphs"));
     assert_eq!(after.kinds(&with(&["kinds.depth"])).known(a), None);
 }
+
+#[test]
+fn what_lies_in_a_node_of_another_kind_is_of_another_kind() {
+    let mut sketch = Sketch::default();
+    sketch.graph("g", "p q");
+    for (call, inner) in [("p", "x"), ("q", "y")] {
+        let graph = sketch.graph(inner, inner);
+        sketch.own(call, graph);
+    }
+    let before = sketch.finish();
+    let keys = &["kinds.size"][..];
+    let kinds_of = |snapshot: &Snapshot| {
+        let found = find(snapshot, keys);
+        let order = snapshot.dense().order();
+        let kind =
+            |name| found[order.iter().position(|&node| node == named(snapshot, name)).expect("it is there")];
+        ["x", "y"].map(kind)
+    };
+    let [x, y] = kinds_of(&before);
+    assert_eq!(x, y);
+    let mut edit = before.edit();
+    edit.update_node(named(&before, "q"), |node| {
+        node.attrs = node.attrs.with(Sym::new("kinds.size"), AttrValue::Int(1));
+    });
+    let after = edit.finish(&before);
+    after.learn_kinds(&before, &Apart::between(&before, &after).expect("the same graphs"));
+    let [x, y] = kinds_of(&after);
+    assert_ne!(x, y);
+}

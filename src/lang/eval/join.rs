@@ -23,24 +23,30 @@ const FEW: usize = 4;
 /// Longer lists that many hold are asked, and not gone through for each of them.
 const LONG: usize = 64;
 
-/// Which elements have a value in their lists.
+/// What is known of such a loop.
 #[derive(Default)]
 pub(super) struct Join {
     /// Where the code is that it is about.
     code: usize,
     /// `None`: the loop is not such a one.
     parts: Option<Parts>,
-    places: FxHashMap<Value, Vec<u32>>,
-    /// Elements whose list is a long one of many holders, by where that is.
-    whole: FxHashMap<usize, (Arc<List>, Vec<u32>)>,
-    /// What that rests on beside the code: the values of locals, the state.
+    lists: Lists,
+    /// What they rest on beside the code: the values of locals, the state.
     held: Vec<Value>,
     epoch: u64,
     /// What was read is in this record.
     record: Option<u64>,
 }
 
-impl Join {
+/// Which elements have a value in their lists.
+#[derive(Default)]
+struct Lists {
+    places: FxHashMap<Value, Vec<u32>>,
+    /// Elements whose list is a long one of many holders, by where that is.
+    whole: FxHashMap<usize, (Arc<List>, Vec<u32>)>,
+}
+
+impl Lists {
     /// The places of the elements that have a value in their lists, in order.
     fn find(&self, value: &Value) -> Cow<'_, [u32]> {
         // None is in no list.
@@ -108,15 +114,15 @@ impl<'a> Machine<'a> {
         {
             join.held = parts.held.iter().map(|&local| self.stack[base + local as usize].clone()).collect();
             (join.epoch, join.record) = state;
-            (join.places, join.whole) = Default::default();
-            if !self.join(code, (parts, &mut join.places, &mut join.whole), list, base) {
+            join.lists = Lists::default();
+            if !self.join(code, (parts, &mut join.lists), list, base) {
                 join.parts = None;
                 return false;
             }
         }
         let condition = parts.condition;
         let value = self.expr(code, parts.value, base);
-        let places = join.find(&value);
+        let places = join.lists.find(&value);
         for &place in &*places {
             if !self.spend(STORED) {
                 break;
@@ -133,17 +139,8 @@ impl<'a> Machine<'a> {
     }
 
     /// Makes the lists. False: a group knows its members.
-    fn join(
-        &mut self,
-        code: &Code,
-        (parts, places, whole): (
-            &Parts,
-            &mut FxHashMap<Value, Vec<u32>>,
-            &mut FxHashMap<usize, (Arc<List>, Vec<u32>)>,
-        ),
-        list: &Value,
-        base: usize,
-    ) -> bool {
+    fn join(&mut self, code: &Code, (parts, lists): (&Parts, &mut Lists), list: &Value, base: usize) -> bool {
+        let Lists { places, whole } = lists;
         for (place, element) in (0u32..).zip(list.elements()) {
             if !self.spend(1) {
                 break;
