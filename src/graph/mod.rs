@@ -19,6 +19,7 @@ mod near;
 mod node;
 mod per_node;
 mod reach;
+mod rows;
 mod slots;
 mod snapshot;
 mod sort;

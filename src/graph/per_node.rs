@@ -43,6 +43,12 @@ impl<T: Copy + PartialEq> PerNode<T> {
         }
     }
 
+    /// The value where it stands; that of no node, if the node has none.
+    #[inline]
+    pub fn at(&self, node: NodeId) -> &T {
+        self.row.get(self.place(node)).or_else(|| self.rest.get(&node)).unwrap_or(&self.none)
+    }
+
     /// Gives a node another value.
     #[inline]
     pub fn set(&mut self, node: NodeId, value: T) {

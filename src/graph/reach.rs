@@ -14,9 +14,11 @@ use std::collections::BinaryHeap;
 use fixedbitset::FixedBitSet;
 
 use super::per_node::PerNode;
+use super::rows::Rows;
 use super::{Edited, GraphId, Near, NodeId, Snapshot};
 
 mod live;
+mod standing;
 
 pub use live::{Edge, LiveReach};
 
@@ -61,7 +63,7 @@ struct Label {
 }
 
 /// How a point stands to one path.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct OnPath {
     /// The first place of the path that the point reaches; the largest number if there is none.
     first: u32,
@@ -75,22 +77,6 @@ impl OnPath {
     /// An interval that contains that of every point which this one reaches.
     fn interval(self) -> (u32, u32) {
         (self.first, u32::MAX - self.past)
-    }
-}
-
-/// Successors in compressed rows.
-struct Rows {
-    start: Vec<u32>,
-    to: Vec<u32>,
-}
-
-impl Rows {
-    fn of(&self, at: u32) -> &[u32] {
-        &self.to[self.start[at as usize] as usize..self.start[at as usize + 1] as usize]
-    }
-
-    fn len(&self) -> usize {
-        self.start.len() - 1
     }
 }
 
@@ -226,13 +212,7 @@ fn places(near: Near<'_>, graph: GraphId) -> Option<PerNode<u32>> {
 }
 
 fn rows(near: Near<'_>, nodes: &[NodeId], place: &PerNode<u32>) -> Rows {
-    let mut rows = Rows { start: Vec::with_capacity(nodes.len() + 1), to: Vec::new() };
-    rows.start.push(0);
-    for &node in nodes {
-        near.successors(node, |to| rows.to.extend(place.get(to)));
-        rows.start.push(rows.to.len() as u32);
-    }
-    rows
+    Rows::of_nodes(nodes, |node, row| near.successors(node, |to| row.extend(place.get(to))))
 }
 
 /// The place of each node in the order that is next to that of the list and in which every edge goes on: edits that are
@@ -243,8 +223,7 @@ fn order(rows: &Rows) -> Option<Vec<u32>> {
         places.iter_mut().zip(0..).for_each(|(place, at)| *place = at);
         return Some(places);
     }
-    let mut waits = vec![0u32; rows.len()];
-    rows.to.iter().for_each(|&to| waits[to as usize] += 1);
+    let mut waits = rows.entered();
     let free = (0u32..).zip(&waits).filter(|(_, waits)| **waits == 0);
     let mut open: BinaryHeap<Reverse<u32>> = free.map(|(at, _)| Reverse(at)).collect();
     let mut place = 0;
@@ -333,9 +312,7 @@ fn condense(rows: &Rows, component: &[u32], count: usize) -> Rows {
 
 /// Points that no edge enters; every point is one or below one.
 fn sources(next: &Rows) -> Vec<u32> {
-    let mut entered = FixedBitSet::with_capacity(next.len());
-    next.to.iter().for_each(|&to| entered.insert(to as usize));
-    entered.zeroes().map(|at| at as u32).collect()
+    (0u32..).zip(next.entered()).filter(|(_, entered)| *entered == 0).map(|(at, _)| at).collect()
 }
 
 /// One walk over the whole acyclic graph. Even walks visit sources and children in one direction, odd ones in the

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
 
+use super::rows::Rows;
 use super::{Dense, GraphId, NodeId, Snapshot};
 
 /// How a graph is ordered as far as its edges leave a choice.
@@ -163,12 +164,17 @@ impl Lists {
     }
 }
 
-/// State of one sort; the tables cover all graphs, since no edge leaves its graph.
+/// No place.
+const NOWHERE: u32 = u32::MAX;
+
+/// State of one sort; the tables by node cover all graphs.
 struct Sorter<'a> {
     snapshot: &'a Snapshot,
     rules: &'a SortRules<'a>,
     dense: &'a Dense,
-    /// Counted edges that still enter a node. A node that has been emitted has none.
+    /// Where nodes of the graph at hand stand in its list.
+    places: Vec<u32>,
+    /// Counted edges that still enter what stands at a place of that list. A node that has been emitted has none.
     waiting: Vec<u32>,
     /// Nodes whose outgoing edges count for nothing.
     silent: FixedBitSet,
@@ -183,7 +189,8 @@ impl<'a> Sorter<'a> {
             snapshot,
             rules,
             dense: snapshot.dense(),
-            waiting: vec![0; slots],
+            places: vec![NOWHERE; slots],
+            waiting: Vec::new(),
             silent: FixedBitSet::with_capacity(slots),
             done: FixedBitSet::with_capacity(slots),
         }
@@ -214,6 +221,7 @@ impl<'a> Sorter<'a> {
     }
 
     fn sorted(&mut self, graph: GraphId, list: &[NodeId]) -> Result<Vec<NodeId>, CycleError> {
+        self.give_places(list);
         for &node in list {
             self.silent.set(node.0 as usize, (self.rules.ignores_out_edges)(node));
         }
@@ -221,7 +229,7 @@ impl<'a> Sorter<'a> {
             SortMode::StableRdfs => self.backwards(list),
             mode => Some(self.forwards(list, mode)),
         };
-        match order {
+        let sorted = match order {
             Some(order) if order.len() == list.len() => Ok(order),
             Some(_) => Err(self.cycle(graph, list)),
             // Counting finds the nodes behind and on a cycle, which the walk against the edges does not.
@@ -229,72 +237,71 @@ impl<'a> Sorter<'a> {
                 self.forwards(list, SortMode::Dfs);
                 Err(self.cycle(graph, list))
             }
-        }
+        };
+        list.iter().for_each(|node| self.places[node.0 as usize] = NOWHERE);
+        sorted
+    }
+
+    /// The place of a node in the list of the graph at hand, if it lies there.
+    fn place(&self, node: NodeId) -> Option<u32> {
+        Some(self.places[node.0 as usize]).filter(|&place| place != NOWHERE)
     }
 
     /// Emits nodes as the last of their predecessors is emitted. Short if there is a cycle.
     fn forwards(&mut self, list: &[NodeId], mode: SortMode) -> Vec<NodeId> {
-        // Edges are counted where they enter, since what enters a node lies side by side.
-        let dense = self.dense;
-        let alone = self.snapshot.graph_count() == 1;
-        for &node in list {
-            let beside = |from: &NodeId| alone || dense.graph_of(*from) == dense.graph_of(node);
-            self.waiting[node.0 as usize] = dense.predecessors(node).filter(beside).count() as u32;
-        }
-        for &node in list.iter().filter(|node| self.silent.contains(node.0 as usize)) {
-            for next in self.dense.successors(node) {
-                let waiting = &mut self.waiting[next.0 as usize];
-                *waiting = waiting.saturating_sub(1);
+        // In rows, since the way through them depends on what is found at each step: only what is close at hand is fast.
+        let rows = Rows::of_nodes(list, |node, row| {
+            if !self.silent.contains(node.0 as usize) {
+                row.extend(self.dense.successors(node).filter_map(|to| self.place(to)));
             }
-        }
-        let ready = list.iter().copied().filter(|node| self.waiting[node.0 as usize] == 0);
-        let (mut sources, others): (Vec<NodeId>, Vec<NodeId>) =
-            ready.partition(|&node| (self.rules.is_source)(node));
+        });
+        self.waiting = rows.entered();
+        let ready = (0u32..).zip(&self.waiting).filter(|(_, waiting)| **waiting == 0).map(|(at, _)| at);
+        let (mut sources, others): (Vec<u32>, Vec<u32>) =
+            ready.partition(|&at| (self.rules.is_source)(list[at as usize]));
         sources.extend(others);
-        match mode {
-            SortMode::Bfs => self.breadth_first(&sources, list.len()),
-            SortMode::Dfs | SortMode::StableRdfs => self.depth_first(sources, list.len()),
-        }
+        let order = match mode {
+            SortMode::Bfs => self.breadth_first(&rows, list, &sources),
+            SortMode::Dfs | SortMode::StableRdfs => self.depth_first(&rows, sources),
+        };
+        order.into_iter().map(|at| list[at as usize]).collect()
     }
 
-    fn depth_first(&mut self, mut sources: Vec<NodeId>, count: usize) -> Vec<NodeId> {
+    fn depth_first(&mut self, rows: &Rows, mut sources: Vec<u32>) -> Vec<u32> {
         sources.reverse();
         let mut stack = sources;
-        let mut order = Vec::with_capacity(count);
-        while let Some(node) = stack.pop() {
-            order.push(node);
-            self.emit(node, &mut stack);
+        let mut order = Vec::with_capacity(rows.len());
+        while let Some(at) = stack.pop() {
+            order.push(at);
+            self.emit(rows.of(at), &mut stack);
         }
         order
     }
 
-    fn breadth_first(&mut self, sources: &[NodeId], count: usize) -> Vec<NodeId> {
+    fn breadth_first(&mut self, rows: &Rows, list: &[NodeId], sources: &[u32]) -> Vec<u32> {
         // The part of `order` behind `next` is the queue: a node's place is settled when it enters.
-        let mut order: Vec<NodeId> = Vec::with_capacity(count);
+        let mut order: Vec<u32> = Vec::with_capacity(rows.len());
         let mut next = 0;
         for &source in sources {
             order.push(source);
-            while let Some(&node) = order.get(next) {
+            while let Some(&at) = order.get(next) {
                 next += 1;
                 let ready = order.len();
-                self.emit(node, &mut order);
+                self.emit(rows.of(at), &mut order);
                 if let batch @ [_, _, ..] = &mut order[ready..] {
-                    batch.sort_by_cached_key(|&node| self.snapshot.node(node).name.clone());
+                    batch.sort_by_cached_key(|&at| self.snapshot.node(list[at as usize]).name.clone());
                 }
             }
         }
         order
     }
 
-    /// Takes the edges out of `node` away and appends the nodes that wait for no other.
-    fn emit(&mut self, node: NodeId, ready: &mut Vec<NodeId>) {
-        if self.silent.contains(node.0 as usize) {
-            return;
-        }
-        for next in self.dense.successors(node) {
-            let waiting = &mut self.waiting[next.0 as usize];
+    /// Takes edges away and appends the places that wait for no other.
+    fn emit(&mut self, row: &[u32], ready: &mut Vec<u32>) {
+        for &to in row {
+            let waiting = &mut self.waiting[to as usize];
             if *waiting == 1 {
-                ready.push(next);
+                ready.push(to);
             }
             *waiting = waiting.saturating_sub(1);
         }
@@ -303,10 +310,6 @@ impl<'a> Sorter<'a> {
     /// Stable order: list order, with missing predecessors pulled in front, the one that stands first in the
     /// list first. `None` if there is a cycle.
     fn backwards(&mut self, list: &[NodeId]) -> Option<Vec<NodeId>> {
-        // `waiting` is free in this mode and holds places in the list.
-        for (place, &node) in (0u32..).zip(list) {
-            self.waiting[node.0 as usize] = place;
-        }
         let mut order = Vec::with_capacity(list.len());
         let mut path = Vec::new();
         for &node in list {
@@ -328,34 +331,33 @@ impl<'a> Sorter<'a> {
                             path.push((before, false));
                         }
                     }
-                    path[from..].sort_unstable_by_key(|(n, _)| std::cmp::Reverse(self.waiting[n.0 as usize]));
+                    path[from..].sort_unstable_by_key(|(n, _)| std::cmp::Reverse(self.places[n.0 as usize]));
                 }
             }
         }
-        self.is_ordered(&order).then_some(order)
+        self.is_ordered(list, &order).then_some(order)
     }
 
-    /// Whether every counted edge goes forwards. Overwrites the places in `waiting`, then clears them.
-    fn is_ordered(&mut self, order: &[NodeId]) -> bool {
-        for (place, &node) in (0u32..).zip(order) {
-            self.waiting[node.0 as usize] = place;
-        }
-        let place = |node: NodeId| self.waiting[node.0 as usize];
-        let counted = order.iter().filter(|node| !self.silent.contains(node.0 as usize));
-        let ordered =
-            counted.into_iter().all(|&node| self.dense.successors(node).all(|to| place(node) < place(to)));
-        for &node in order {
-            self.waiting[node.0 as usize] = 0;
-        }
+    /// Whether every counted edge goes forwards in an order of the list.
+    fn is_ordered(&mut self, list: &[NodeId], order: &[NodeId]) -> bool {
+        self.give_places(order);
+        let mut counted = order.iter().filter(|node| !self.silent.contains(node.0 as usize));
+        let place = |node: NodeId| self.places[node.0 as usize];
+        let ordered = counted.all(|&node| self.dense.successors(node).all(|to| place(node) < place(to)));
+        self.give_places(list);
         ordered
+    }
+
+    fn give_places(&mut self, list: &[NodeId]) {
+        (0u32..).zip(list).for_each(|(place, node)| self.places[node.0 as usize] = place);
     }
 
     /// A cycle among the nodes that were never emitted: each of them has a predecessor that was not, so going
     /// against the edges from the first of the list must come back.
     fn cycle(&self, graph: GraphId, list: &[NodeId]) -> CycleError {
-        let stuck = |node: NodeId| self.waiting[node.0 as usize] > 0;
+        let stuck = |node| self.place(node).is_some_and(|place| self.waiting[place as usize] > 0);
         let mut nodes: Vec<NodeId> = Vec::new();
-        let mut seen = FixedBitSet::with_capacity(self.waiting.len());
+        let mut seen = FixedBitSet::with_capacity(self.places.len());
         let mut at = list.iter().copied().find(|&node| stuck(node));
         while let Some(node) = at.filter(|node| !seen.put(node.0 as usize)) {
             nodes.push(node);

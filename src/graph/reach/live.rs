@@ -30,7 +30,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::per_node::PerNode;
 use super::super::{GraphId, Input, Near, NodeId, Output, State};
-use super::{Label, OnPath, PATHS, Reach, ReachScratch, WALKS};
+use super::standing::{Standing, contains};
+use super::{Reach, ReachScratch};
 
 /// One edge of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,31 +73,9 @@ pub struct LiveReach {
     expects_many: bool,
 }
 
-/// An interval of each walk and each path; empty: the first number is larger than the second.
-type Wide = [(u32, u32); WALKS + PATHS];
-
-const EMPTY: Wide = [(u32::MAX, 0); WALKS + PATHS];
-
-fn contains(outer: &Wide, inner: &Wide) -> bool {
-    outer.iter().zip(inner).all(|(outer, inner)| outer.0 <= inner.0 && inner.1 <= outer.1)
-}
-
-/// The intervals that the index gives to a point.
-fn interval_of(reach: &Reach, point: u32) -> Wide {
-    let walks = reach.labels[point as usize].iter().map(|label| (label.low, label.end));
-    let paths = reach.paths[point as usize].iter().map(|path| path.interval());
-    let mut all = EMPTY;
-    all.iter_mut().zip(walks.chain(paths)).for_each(|(own, interval)| *own = interval);
-    all
-}
-
 /// Positions, an index if there is one, and what was edited since they were made.
 struct Overlay {
-    reach: Option<Reach>,
-    /// Intervals of the points, once one of them differs from that of the index, if every node is a point of its own.
-    rows: Vec<Wide>,
-    /// Other intervals that differ from those of the index.
-    wide: FxHashMap<NodeId, Wide>,
+    index: Index,
     /// How many times an interval was widened.
     widened: usize,
     bounded: bool,
@@ -110,6 +89,14 @@ struct Overlay {
     gained: Vec<Edge>,
     lost: Vec<Edge>,
     gone: FxHashMap<NodeId, Around>,
+}
+
+enum Index {
+    None,
+    /// Of the state as it is.
+    Present(Reach),
+    /// Of an earlier state, with intervals that edits have widened.
+    Earlier(PerNode<Standing>),
 }
 
 /// Where the edges of a node that is gone came from and led to.
@@ -208,7 +195,9 @@ impl LiveReach {
             self.work = 0;
         }
         match &self.over {
-            Some(Overlay { reach: Some(reach), edited: false, .. }) => reach.reaches(scratch, from, to),
+            Some(Overlay { index: Index::Present(reach), edited: false, .. }) => {
+                reach.reaches(scratch, from, to)
+            }
             over => search(near, over.as_ref(), scratch, (from, to), &mut self.work),
         }
     }
@@ -219,7 +208,7 @@ impl Overlay {
     fn new(reach: Reach) -> Overlay {
         let places = reach.order.as_ref();
         let positions = places.map(|places| places.map(NOWHERE, |place| i64::from(place) * ROOM));
-        Overlay { reach: Some(reach), bounded: true, intact: true, ..Overlay::over(positions) }
+        Overlay { index: Index::Present(reach), bounded: true, intact: true, ..Overlay::over(positions) }
     }
 
     /// Over nothing but positions in the present state.
@@ -228,11 +217,9 @@ impl Overlay {
     }
 
     fn over(positions: Option<PerNode<i64>>) -> Overlay {
-        let (rows, wide, loose, gained, lost, gone) = Default::default();
+        let (loose, gained, lost, gone) = Default::default();
         Overlay {
-            reach: None,
-            rows,
-            wide,
+            index: Index::None,
             widened: 0,
             bounded: false,
             positions,
@@ -247,7 +234,10 @@ impl Overlay {
 
     /// Takes in what was told. False: an index is due, or another one.
     fn settle(&mut self, near: Near<'_>, nodes: usize, work: &mut usize) -> bool {
-        let limit = nodes * if self.reach.is_some() { EDITED } else { SEARCHED };
+        let limit = nodes * if self.is_indexed() { EDITED } else { SEARCHED };
+        if let (true, Index::Present(reach)) = (self.edited, &self.index) {
+            self.index = Index::Earlier(Standing::all(reach));
+        }
         if self.intact && !(self.lost.is_empty() && self.gone.is_empty()) {
             self.intact = self.mend(near, work);
         }
@@ -319,53 +309,41 @@ impl Overlay {
         }
     }
 
-    fn interval(&self, node: NodeId) -> Wide {
-        match self.reach.as_ref().and_then(|reach| Some((reach, reach.point.get(node)?))) {
-            Some((_, point)) if !self.rows.is_empty() => self.rows[point as usize],
-            Some((reach, point)) => {
-                self.wide.get(&node).copied().unwrap_or_else(|| interval_of(reach, point))
-            }
-            None => self.wide.get(&node).copied().unwrap_or(EMPTY),
-        }
+    fn is_indexed(&self) -> bool {
+        !matches!(self.index, Index::None)
     }
 
-    fn set_interval(&mut self, node: NodeId, wide: Wide) {
-        let ordered = self.reach.as_ref().filter(|reach| reach.order.is_some());
-        match ordered.and_then(|reach| Some((reach, reach.point.get(node)?))) {
-            Some((reach, point)) => {
-                if self.rows.is_empty() {
-                    let points = 0..reach.labels.len() as u32;
-                    self.rows = points.map(|point| interval_of(reach, point)).collect();
-                }
-                self.rows[point as usize] = wide;
-            }
-            None => _ = self.wide.insert(node, wide),
+    /// How a node stands to others, if an index told that before edits.
+    #[inline]
+    fn standing(&self, node: NodeId) -> Option<&Standing> {
+        match &self.index {
+            Index::Earlier(standings) => Some(standings.at(node)),
+            _ => None,
         }
     }
 
     /// Restores `wide-labels` for a new edge, unless that costs too much.
     fn widen(&mut self, near: Near<'_>, edge: Edge, limit: usize) {
+        let Index::Earlier(standings) = &mut self.index else { return };
         if !self.bounded {
             return;
         }
-        let mut open = vec![(edge.from(), self.interval(edge.to()))];
+        let mut open = vec![(edge.from(), standings.at(edge.to()).wide)];
         while let Some((node, inner)) = open.pop() {
-            let own = self.interval(node);
-            if contains(&own, &inner) {
+            let mut own = *standings.at(node);
+            if contains(&own.wide, &inner) {
                 continue;
             }
             self.widened += 1;
             if self.widened > limit {
                 self.bounded = false;
-                (self.rows, self.wide) = Default::default();
                 return;
             }
-            let mut both = own;
-            for (both, inner) in both.iter_mut().zip(&inner) {
-                *both = (both.0.min(inner.0), both.1.max(inner.1));
+            for (own, inner) in own.wide.iter_mut().zip(&inner) {
+                *own = (own.0.min(inner.0), own.1.max(inner.1));
             }
-            self.set_interval(node, both);
-            near.predecessors(node, |before| open.push((before, both)));
+            standings.set(node, own);
+            near.predecessors(node, |before| open.push((before, own.wide)));
         }
     }
 
@@ -451,25 +429,16 @@ impl Overlay {
         {
             return Some(false);
         }
-        self.indexed(from, to)
+        self.indexed((from, self.standing(from)?), self.standing(to)?)
     }
 
     /// The answer for two nodes that positions allow, if the index tells.
     #[inline]
-    fn indexed(&self, from: NodeId, to: NodeId) -> Option<bool> {
-        let reach = self.reach.as_ref()?;
-        if self.bounded && !contains(&self.interval(from), &self.interval(to)) {
+    fn indexed(&self, (from, standing): (NodeId, &Standing), to: &Standing) -> Option<bool> {
+        if self.bounded && !standing.may_reach(to) {
             return Some(false);
         }
-        if !self.intact || self.loose.contains(&from) {
-            return None;
-        }
-        let (from, to) = (reach.point.get(from)?, reach.point.get(to)?);
-        let mut walks = reach.labels[from as usize].iter().zip(&reach.labels[to as usize]);
-        let mut paths = reach.paths[from as usize].iter().zip(&reach.paths[to as usize]);
-        let below = |(a, b): (&Label, &Label)| a.tree <= b.end && b.end <= a.end;
-        let behind = |(a, b): (&OnPath, &OnPath)| a.first < b.past;
-        (from == to || walks.any(below) || paths.any(behind)).then_some(true)
+        (self.intact && standing.reached(to) && !self.loose.contains(&from)).then_some(true)
     }
 }
 
@@ -532,6 +501,7 @@ fn search(
     }
     let ordered = over.filter(|over| over.positions.is_some());
     let [low, high] = [from, to].map(|end| ordered.and_then(|over| over.position(end)).unwrap_or_default());
+    let ends = over.and_then(|over| Some((over, over.standing(from)?, over.standing(to)?)));
     let [one, other] = scratch.fresh(near.state().node_slots());
     let (mut forth, mut back) = (Front::new(from, one, scratch), Front::new(to, other, scratch));
     let found = loop {
@@ -552,8 +522,11 @@ fn search(
             if met || ordered.is_some_and(|over| !over.position(node).is_some_and(between)) {
                 return;
             }
-            let pair = if forwards { (node, to) } else { (from, node) };
-            match over.and_then(|over| over.indexed(pair.0, pair.1)) {
+            let indexed = ends.and_then(|(over, first, last)| match forwards {
+                true => over.indexed((node, over.standing(node)?), last),
+                false => over.indexed((from, first), over.standing(node)?),
+            });
+            match indexed {
                 Some(answer) => met = answer,
                 None => {
                     *mark = front.stamp;

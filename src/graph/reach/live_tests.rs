@@ -227,8 +227,11 @@ fn positions_come_before_an_index_and_bound_the_search() {
     assert!(watched.ask(watched.nodes[600], watched.nodes[605]));
     assert!(watched.reach.work - before < 50, "{}", watched.reach.work - before);
     assert!(!watched.ask(watched.nodes[605], watched.nodes[600]));
-    questions_until(&mut watched, |reach| reach.over.as_ref().is_some_and(|over| over.reach.is_some()));
-    assert!(watched.reach.over.is_some_and(|over| over.reach.is_some()), "many questions are worth an index");
+    questions_until(&mut watched, |reach| reach.over.as_ref().is_some_and(Overlay::is_indexed));
+    assert!(
+        watched.reach.over.as_ref().is_some_and(Overlay::is_indexed),
+        "many questions are worth an index"
+    );
 }
 
 #[test]

@@ -4,13 +4,11 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use super::program::Data;
 use super::{EntryId, Failure, Machine, Value};
 use crate::graph::{
     Anchor, AttrValue, Attrs, GraphId, Input, ListItems, ListValue, Node, NodeDetail, NodeId, Output, Place,
-    Port, State, Sym, TensorDesc,
+    Port, Sym, TensorDesc,
 };
 use crate::lang::hir::Field;
 use crate::lang::syntax::ast::{AttrType, Kind};
@@ -107,117 +105,7 @@ pub enum EditKind {
     },
 }
 
-/// Nodes by name, built when a name is first asked for.
-#[derive(Default)]
-pub(super) struct Names {
-    /// Nearly every name has one node, so the rest seldom allocates.
-    nodes: FxHashMap<Arc<str>, (NodeId, Vec<NodeId>)>,
-    /// Where the search for a free number goes on: all smaller numbers are taken.
-    next: FxHashMap<(GraphId, Arc<str>), u64>,
-}
-
-impl Names {
-    fn new(state: &State) -> Names {
-        let mut names = Names::default();
-        names.nodes.reserve(state.node_count());
-        for (id, node) in state.nodes_by_id() {
-            names.add(id, &node.name);
-        }
-        names
-    }
-
-    fn add(&mut self, id: NodeId, name: &Arc<str>) {
-        match self.nodes.get_mut(name) {
-            Some((_, rest)) => rest.push(id),
-            None => {
-                self.nodes.insert(name.clone(), (id, Vec::new()));
-            }
-        }
-    }
-
-    fn remove(&mut self, id: NodeId, graph: GraphId, name: &Arc<str>) {
-        if let Some((first, rest)) = self.nodes.get_mut(name) {
-            if *first != id {
-                rest.retain(|&other| other != id);
-            } else if rest.is_empty() {
-                self.nodes.remove(name);
-            } else {
-                *first = rest.remove(0);
-            }
-        }
-        // The number is free again.
-        if let Some((base, number)) = name.rsplit_once('_')
-            && let Ok(number) = number.parse::<u64>()
-            && let Some(next) = self.next.get_mut(&(graph, Arc::from(base)))
-        {
-            *next = number.min(*next);
-        }
-    }
-
-    fn get(&self, name: &str) -> impl Iterator<Item = NodeId> + '_ {
-        self.nodes
-            .get(name)
-            .into_iter()
-            .flat_map(|(first, rest)| [*first].into_iter().chain(rest.iter().copied()))
-    }
-}
-
 impl Machine<'_> {
-    fn names(&mut self) -> &mut Names {
-        self.names.get_or_insert_with(|| Names::new(&self.edit))
-    }
-
-    /// The node of that name directly in `graph`. O(1) after the first question.
-    pub fn named_in(&mut self, graph: GraphId, name: &str) -> Option<NodeId> {
-        self.names();
-        let mut found = self.names.as_ref()?.get(name);
-        found.find(|&id| self.edit.get_node(id).is_some_and(|node| node.graph == graph))
-    }
-
-    /// The first node of that name in the all-nodes order of `graph`.
-    pub fn named_below(&mut self, graph: GraphId, name: &str) -> Option<NodeId> {
-        self.names();
-        let all: Vec<NodeId> = self.names.as_ref()?.get(name).collect();
-        let below: Vec<NodeId> = all.into_iter().filter(|&id| self.lies_below(id, graph)).collect();
-        match below[..] {
-            [] => None,
-            [only] => Some(only),
-            _ => {
-                let order = self.node_list(graph, true)?;
-                below.into_iter().min_by_key(|&id| order.position(&Value::Node(id)).unwrap_or(usize::MAX))
-            }
-        }
-    }
-
-    fn lies_below(&self, node: NodeId, graph: GraphId) -> bool {
-        let mut own = self.edit.get_node(node).map(|node| node.graph);
-        while let Some(id) = own {
-            if id == graph {
-                return true;
-            }
-            let parent = self.edit.get_graph(id).and_then(|info| info.parent);
-            own = parent.and_then(|node| self.edit.get_node(node)).map(|node| node.graph);
-        }
-        false
-    }
-
-    /// `name`, or `name_1`, `name_2`, … if it is taken in `graph`.
-    pub fn free_name(&mut self, graph: GraphId, name: &str) -> Arc<str> {
-        if self.named_in(graph, name).is_none() {
-            return Arc::from(name);
-        }
-        let base = (graph, Arc::from(name));
-        let mut number = self.names().next.get(&base).copied().unwrap_or(1).max(1);
-        loop {
-            let candidate = format!("{name}_{number}");
-            if self.named_in(graph, &candidate).is_none() {
-                self.names().next.insert(base, number);
-                return candidate.into();
-            }
-            number += 1;
-        }
-    }
-
     fn record(&mut self, kind: EditKind) {
         // Marks rest on what nodes and tensors say of themselves.
         if let EditKind::SetAttr { .. } | EditKind::SetField { .. } = kind {
@@ -264,7 +152,7 @@ impl Machine<'_> {
         };
         let place = behind.map_or(Place::End, Place::After);
         let id = self.edit.add_node(node, place);
-        self.names().add(id, &name);
+        self.name_comes(id, &name);
         self.changed(Some(id));
         self.touch_list(graph);
         self.lists_changed();
@@ -295,9 +183,7 @@ impl Machine<'_> {
             touched.extend(self.edit.control_in(gone).chain(self.edit.control_out(gone)));
             let outputs = (0..node.outputs.len() as u32).flat_map(|i| self.edit.consumers(gone.output(i)));
             touched.extend(outputs.map(|input| input.node));
-            if let Some(names) = &mut self.names {
-                names.remove(gone, node.graph, &node.name);
-            }
+            self.name_goes(gone, node.graph, &node.name);
         }
         if let Some(tracked) = &mut self.tracked {
             for node in &removed {

@@ -35,6 +35,7 @@ mod known;
 mod lasting;
 mod machine;
 mod memo;
+mod names;
 mod neighbours;
 mod own;
 mod program;
