@@ -10,6 +10,8 @@ use anchorwatch::format::notation;
 use anchorwatch::graph::{AttrValue, Edit, GraphId, NodeId, Place, Snapshot, Sym};
 use proptest::prelude::*;
 
+#[path = "again/joins.rs"]
+mod joins;
 #[path = "again/passes.rs"]
 mod passes;
 #[path = "again/stretches.rs"]

@@ -50,7 +50,15 @@ impl<'r> Memory<'r> {
 
     /// Lets a machine take over what it can.
     pub fn lend<'a>(&'a self, machine: &mut Machine<'a>) {
+        if let Some((run, apart)) = &self.earlier {
+            self.snapshot.learn_kinds(&run.snapshot, apart);
+        }
         machine.set_again(Again::new(self.earlier.as_ref().map(|(run, apart)| (&run.rounds, &**apart))));
+    }
+
+    /// How often the earlier run asked for a path.
+    pub fn asked_paths(&self) -> usize {
+        self.earlier.as_ref().map_or(0, |(run, _)| run.rounds.asked_paths())
     }
 
     /// Keeps what a machine has recorded.

@@ -7,23 +7,34 @@ use rustc_hash::FxHashMap;
 use crate::graph::{Edge, GraphId, LiveReach, NodeId, ReachScratch};
 use crate::lang::eval::{EditKind, Machine};
 
+/// One question for every so many nodes is many.
+const QUESTIONED: usize = 4;
+
 /// What is known of the graphs of one machine's state.
 #[derive(Default)]
 pub(super) struct ReachIndex {
     graphs: FxHashMap<GraphId, LiveReach>,
     /// How much of the machine's log has been told.
     seen: usize,
+    /// So many questions are to be expected.
+    expected: usize,
     scratch: ReachScratch,
 }
 
 impl ReachIndex {
+    /// Tells that a run like this one has asked so many questions.
+    pub fn expect(&mut self, questions: usize) {
+        self.expected = questions;
+    }
+
     /// Whether `from` reaches `to` in the state of `machine`.
     pub fn ask(&mut self, machine: &Machine<'_>, from: NodeId, to: NodeId) -> bool {
         self.tell(machine);
         let near = machine.near();
         let graph_of = |node| near.graph_of(node);
         let Some(graph) = graph_of(from).filter(|&graph| graph_of(to) == Some(graph)) else { return false };
-        let known = self.graphs.entry(graph).or_default();
+        let many = self.expected > near.state().list_len(graph) / QUESTIONED;
+        let known = self.graphs.entry(graph).or_insert_with(|| LiveReach::expecting(many));
         known.reaches(&mut self.scratch, near, graph, (from, to))
     }
 

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::outcome::RuleRef;
@@ -104,13 +105,19 @@ pub fn said_again<'db>(
     let speaker = Speaker::new(db, rules, run);
     let mut again = FxHashMap::default();
     // Steps mostly say the same in the same order; what was said elsewhere is looked for by its places.
-    let (mut next, mut by_place) = (0, None);
+    let (mut next, mut nodes, mut by_places) = (0, None, None);
     for remark in speaker.remarks() {
         let is_same = |at: &usize| texts.say_the_same(said[*at], (&speaker, remark));
         let near = (next..said.len()).take(NEAR).find(is_same);
         let known = near.or_else(|| {
-            let by_place = by_place.get_or_insert_with(|| ByPlace::of(said.iter().map(|(_, said)| said)));
-            by_place.find(&remark).find(is_same)
+            // About a new node nothing was said.
+            let nodes: &FixedBitSet = nodes.get_or_insert_with(|| {
+                said.iter().flat_map(|(_, remark)| remark.places()).map(|(node, _)| node.0 as usize).collect()
+            });
+            if remark.places().any(|(node, _)| !nodes.contains(node.0 as usize)) {
+                return None;
+            }
+            by_places.get_or_insert_with(|| ByPlaces::of(&said)).find(&remark, is_same)
         });
         if let Some(at) = known {
             next = at + 1;
@@ -120,30 +127,26 @@ pub fn said_again<'db>(
     again
 }
 
-/// Remarks by their rules and places.
-struct ByPlace {
+/// Remarks by the hash of rule and places.
+struct ByPlaces {
     first: FxHashMap<u64, usize>,
-    /// Of each the next one with the same hash.
+    /// Of each the next one of the same hash.
     next: Vec<Option<usize>>,
 }
 
-impl ByPlace {
-    fn of<'r, 'db: 'r>(
-        remarks: impl ExactSizeIterator<Item = &'r Remark<'db>> + DoubleEndedIterator,
-    ) -> ByPlace {
-        let mut next = vec![None; remarks.len()];
-        let mut first = FxHashMap::default();
-        first.reserve(remarks.len());
-        for (at, remark) in remarks.enumerate().rev() {
+impl ByPlaces {
+    fn of<'r>(said: &[(&Speaker<'r>, Remark<'r>)]) -> ByPlaces {
+        let mut first = FxHashMap::with_capacity_and_hasher(said.len(), Default::default());
+        let mut next = vec![None; said.len()];
+        for (at, (_, remark)) in said.iter().enumerate().rev() {
             next[at] = first.insert(remark.hash(), at);
         }
-        ByPlace { first, next }
+        ByPlaces { first, next }
     }
 
-    /// Those that may be of the rule of one and about its places, in order.
-    fn find(&self, remark: &Remark<'_>) -> impl Iterator<Item = usize> {
+    fn find(&self, remark: &Remark<'_>, is_it: impl Fn(&usize) -> bool) -> Option<usize> {
         let first = self.first.get(&remark.hash()).copied();
-        std::iter::successors(first, |&at| self.next[at])
+        std::iter::successors(first, |&at| self.next[at]).find(is_it)
     }
 }
 
@@ -185,11 +188,15 @@ impl<'db> Speaker<'db> {
 /// The locals that a text reads, if it shows nothing but what it is given, and of nodes and anchors what they are called.
 type Named = Option<Vec<Local>>;
 
+/// A text of an entry.
+type TextOf = (Kind, Sym, TextId);
+
 /// What is known of the texts of remarks.
 struct Texts<'db> {
     db: &'db dyn Db,
     rules: RuleSet,
-    known: RefCell<FxHashMap<(Kind, Sym, TextId), Named>>,
+    /// There are few.
+    known: RefCell<Vec<(TextOf, Named)>>,
 }
 
 impl Texts<'_> {
@@ -199,7 +206,7 @@ impl Texts<'_> {
         (other, b): (&Speaker<'_>, Remark<'_>),
     ) -> bool {
         a.entry == b.entry
-            && a.places().eq(b.places())
+            && (a.places == b.places || a.places().eq(b.places()))
             && (self.show_the_same((one, a), (other, b)) || one.text(a) == other.text(b))
     }
 
@@ -224,11 +231,13 @@ impl Texts<'_> {
         };
         let key = (a.entry.0, a.entry.1, a.message);
         let mut known = self.known.borrow_mut();
-        let locals = known.entry(key).or_insert_with(|| {
-            let texts = db::texts(self.db, self.rules, EntryName::new(self.db, key.0, key.1))?;
-            named(texts.get(key.2 as usize)?)
+        let at = known.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+            let texts = db::texts(self.db, self.rules, EntryName::new(self.db, key.0, key.1));
+            let text = texts.as_ref().and_then(|texts| texts.get(key.2 as usize));
+            known.push((key, text.and_then(named)));
+            known.len() - 1
         });
-        locals.as_ref().is_some_and(|locals| locals.iter().all(is_same))
+        known[at].1.as_ref().is_some_and(|locals| locals.iter().all(is_same))
     }
 }
 

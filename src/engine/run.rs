@@ -135,6 +135,7 @@ pub fn run_watched<'db>(
     machine.set_tally(db.tally());
     if let Some(memory) = &memory {
         memory.lend(&mut machine);
+        host.reach.borrow_mut().expect(memory.asked_paths());
     }
     machine.set_counters(run.counters(db));
     machine.set_only(run.node(db));

@@ -96,6 +96,11 @@ impl Apart {
         !self.own.contains(node.0 as usize)
     }
 
+    /// The numbers of the nodes that are not.
+    pub fn others(&self) -> impl Iterator<Item = usize> + '_ {
+        self.own.ones()
+    }
+
     fn ids_of(&self, node: NodeId) -> [Option<i64>; 2] {
         let ids = self.ids.get_or_init(|| [0, 1].map(|of| (*self.snapshots[of]).topo_ids()));
         [0, 1].map(|of| ids[of].get(node.0 as usize).copied())

@@ -78,6 +78,19 @@ impl Kinds {
         }
     }
 
+    /// The same of another graph, where some nodes may be of other kinds.
+    pub fn elsewhere(&self, others: impl Iterator<Item = usize>) -> Kinds {
+        let mut kinds = self.clone();
+        kinds.graphs.clear();
+        for node in others {
+            if let Some(kind) = kinds.kinds.get_mut(node).filter(|kind| **kind != UNKNOWN) {
+                *kind = UNKNOWN;
+                kinds.found -= 1;
+            }
+        }
+        kinds
+    }
+
     /// Whether it says more than what was known of a graph at first, and is still true of that.
     pub fn says_more_than(&self, known: Option<&Kinds>) -> bool {
         let says_more = |known: &Kinds| {

@@ -82,3 +82,62 @@ fn where_nodes_have_little_in_common_each_asks_for_itself() {
     assert_eq!(kinds(&["kinds.number"]), 1000);
     assert_eq!(kinds(&["kinds.size"]), 1);
 }
+
+#[test]
+fn what_is_known_of_a_graph_is_known_of_one_that_is_like_it() {
+    let before = Sketch::flat("a b c d e", "");
+    let keys = &["kinds.size"][..];
+    find(&before, keys);
+    let size = |edit: &mut Edit, name: &str, size: i64| {
+        let value = AttrValue::Int(size);
+        edit.update_node(named(&before, name), |node| {
+            node.attrs = node.attrs.with(Sym::new("kinds.size"), value);
+        });
+    };
+    let mut edit = before.edit();
+    size(&mut edit, "b", 1);
+    size(&mut edit, "d", 2);
+    edit.remove_node(named(&before, "e"));
+    let after = edit.finish(&before);
+    after.learn_kinds(&before, &Apart::between(&before, &after).expect("the same graphs"));
+    let known = after.kinds(&with(keys));
+    let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| named(&after, name));
+    assert!(known.known(a).is_some() && known.known(a) == known.known(c));
+    assert_eq!([b, d].map(|node| known.known(node)), [None, None]);
+    let found = find(&after, keys);
+    assert_eq!(found[0], found[2]);
+    assert!(found[0] != found[1] && found[1] != found[3] && found[3] != found[0]);
+    // What is known already stays.
+    find(&before, &["kinds.size", "kinds.depth"]);
+    after.learn_kinds(&before, &Apart::between(&before, &after).expect("the same graphs"));
+    assert_eq!(after.kinds(&with(&["kinds.depth"])).known(a), None);
+}
+
+#[test]
+fn what_lies_in_a_node_of_another_kind_is_of_another_kind() {
+    let mut sketch = Sketch::default();
+    sketch.graph("g", "p q");
+    for (call, inner) in [("p", "x"), ("q", "y")] {
+        let graph = sketch.graph(inner, inner);
+        sketch.own(call, graph);
+    }
+    let before = sketch.finish();
+    let keys = &["kinds.size"][..];
+    let kinds_of = |snapshot: &Snapshot| {
+        let found = find(snapshot, keys);
+        let order = snapshot.dense().order();
+        let kind =
+            |name| found[order.iter().position(|&node| node == named(snapshot, name)).expect("it is there")];
+        ["x", "y"].map(kind)
+    };
+    let [x, y] = kinds_of(&before);
+    assert_eq!(x, y);
+    let mut edit = before.edit();
+    edit.update_node(named(&before, "q"), |node| {
+        node.attrs = node.attrs.with(Sym::new("kinds.size"), AttrValue::Int(1));
+    });
+    let after = edit.finish(&before);
+    after.learn_kinds(&before, &Apart::between(&before, &after).expect("the same graphs"));
+    let [x, y] = kinds_of(&after);
+    assert_ne!(x, y);
+}

@@ -6,7 +6,7 @@ use fixedbitset::FixedBitSet;
 
 use super::list::NodeList;
 use super::slots::Slots;
-use super::{Dense, Edit, GraphId, GraphInfo, Input, Kinds, ModelInfo, Near, Node, NodeId, Output};
+use super::{Apart, Dense, Edit, GraphId, GraphInfo, Input, Kinds, ModelInfo, Near, Node, NodeId, Output};
 
 /// An immutable state of a model's graphs. Cloning is cheap; equality asks identity first.
 #[derive(Clone)]
@@ -108,6 +108,15 @@ impl Snapshot {
     pub fn kinds(&self, keys: &FixedBitSet) -> Kinds {
         let known = self.0.kinds.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Kinds::telling(known.as_deref(), keys)
+    }
+
+    /// Where nothing is known of kinds, most of it may be what is known on another snapshot.
+    pub fn learn_kinds(&self, from: &Snapshot, apart: &Apart) {
+        let theirs = from.0.kinds.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut known = self.0.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(theirs) = theirs.filter(|_| known.is_none()) {
+            *known = Some(Arc::new(theirs.elsewhere(apart.others())));
+        }
     }
 
     /// Keeps what has been found out about kinds, beginning with what was known here, if it is more.

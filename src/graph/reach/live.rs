@@ -69,6 +69,8 @@ pub struct LiveReach {
     over: Option<Overlay>,
     /// Edges looked at by searches and to keep the order, since the index was made or thrown away.
     work: usize,
+    /// It is not to be found out whether an index is worth while.
+    expects_many: bool,
 }
 
 /// Positions, an index if there is one, and what was edited since they were made.
@@ -140,6 +142,11 @@ const PORTS: u32 = 64;
 const WAYS: usize = 4096;
 
 impl LiveReach {
+    /// `many`: many questions will be asked, so that nothing is won by searching for the first answers.
+    pub fn expecting(many: bool) -> LiveReach {
+        LiveReach { expects_many: many, ..LiveReach::default() }
+    }
+
     /// Tells of a new edge.
     pub fn gain(&mut self, edge: Edge) {
         if let Some(over) = &mut self.over {
@@ -177,13 +184,13 @@ impl LiveReach {
         }
         let nodes = near.state().list_len(graph).max(SMALLEST);
         let dear = match &mut self.over {
-            None => self.work > nodes / PLAIN,
+            None => self.expects_many || self.work > nodes / PLAIN,
             Some(over) => !over.settle(near, nodes, &mut self.work),
         };
         if dear {
             self.over = Some(match &self.over {
-                None => Overlay::in_order(near, graph),
-                Some(_) => Overlay::new(Reach::of(near, graph)),
+                None if !self.expects_many => Overlay::in_order(near, graph),
+                _ => Overlay::new(Reach::of(near, graph)),
             });
             self.work = 0;
         }

@@ -304,7 +304,7 @@ impl<'a> Machine<'a> {
         log.of_round = true;
         // Who is for a node looks whether it is there.
         log.see_own(node);
-        self.reads = Some(log);
+        self.begin_record(log);
         Some(())
     }
 

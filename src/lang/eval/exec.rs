@@ -251,17 +251,24 @@ impl<'a> Machine<'a> {
                 return Err(Failure { cause, entry: Some(code.entry), places: Vec::new(), stands: true });
             }
             Statement::Report { places, message, level, help, answer } => {
-                let mut values = Vec::with_capacity(places.len());
-                for &place in places {
-                    values.push(self.value(code, place, base)?);
-                }
+                let mut values = [const { Value::None }; FEW_PLACES];
+                let places: Arc<[Value]> = match values.get_mut(..places.len()) {
+                    Some(values) => {
+                        for (value, &place) in values.iter_mut().zip(places) {
+                            *value = self.value(code, place, base)?;
+                        }
+                        (&*values).into()
+                    }
+                    None => {
+                        places.iter().map(|&place| self.value(code, place, base)).collect::<Result<_, _>>()?
+                    }
+                };
                 let answer = match answer {
                     Some(node) => Some(self.a_node(code, *node, base, "report")?),
                     None => None,
                 };
                 let (entry, frame) = (code.entry, self.frame(code, base));
                 let (message, level, help) = (*message, *level, *help);
-                let places = values.into();
                 self.reports.push(Report { entry, places, message, level, help, answer, frame });
             }
             Statement::Insert(insert) => self.insert_statement(code, insert, base)?,
@@ -402,10 +409,12 @@ impl<'a> Machine<'a> {
             return self.rounds(code, (local, base), prepared, values.elements(), body);
         }
         let mut elements = self.loops.pop().unwrap_or_default();
-        self.each(code, list, base, &mut |m, value| {
-            elements.push(value);
-            m.spend(STORED)
-        });
+        if !self.joined(code, list, base, &mut elements) {
+            self.each(code, list, base, &mut |m, value| {
+                elements.push(value);
+                m.spend(STORED)
+            });
+        }
         let mut result = self.settle(Flow::Next);
         if result.is_ok() && !elements.is_empty() {
             let (len, first) = (Some(elements.len()), elements.first().cloned());
@@ -560,6 +569,9 @@ impl<'a> Machine<'a> {
         }
     }
 }
+
+/// Most reports have no more places.
+const FEW_PLACES: usize = 4;
 
 /// More ports than any model has; keeps a wrong number from taking all memory.
 const MAX_PORTS: usize = 1 << 20;

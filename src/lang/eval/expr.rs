@@ -103,14 +103,20 @@ impl<'a> Machine<'a> {
             },
             Op::List(items) => {
                 let items = code.args(*items);
+                if let &[first, second] = items {
+                    let first = self.expr(code, first, base);
+                    return Value::pair(first, self.expr(code, second, base));
+                }
                 Value::list(items.iter().map(|&item| self.expr(code, item, base)).collect())
             }
             &Op::Index { list, index } => {
-                let list = self.expr(code, list, base);
-                match self.expr(code, index, base).as_int().map(usize::try_from) {
-                    Some(Ok(index)) => list.at(index).unwrap_or_default(),
-                    _ => Value::None,
+                // A list that a local holds is not handed around for one element.
+                if let Op::Local(local) = code.ops[list as usize] {
+                    let index = self.expr(code, index, base);
+                    return self.stack[base + local as usize].element(&index);
                 }
+                let list = self.expr(code, list, base);
+                list.element(&self.expr(code, index, base))
             }
             &Op::Quantifier { kind, local, list, condition } => {
                 self.quantifier(code, kind, local, [list, condition], base)

@@ -66,6 +66,9 @@ impl<'a> Machine<'a> {
             Fact::GroupInputsOf | Fact::GroupOutputsOf | Fact::GroupAnchors => {
                 return self.collect(code, id, base);
             }
+            Fact::ListSkip | Fact::ListTake if Self::is_part(code, id) => {
+                return self.part(code, id, base);
+            }
             Fact::ListSkip if Self::is_lazy(code, of) => {
                 return self.collect(code, id, base);
             }
@@ -438,18 +441,6 @@ impl<'a> Machine<'a> {
             Fact::ListIsEmpty => Value::Bool(len == 0),
             Fact::ListFirst => list.at(0).unwrap_or_default(),
             Fact::ListLast => len.checked_sub(1).and_then(|last| list.at(last)).unwrap_or_default(),
-            Fact::ListSkip | Fact::ListTake => {
-                let Some(n) = self.expr(code, a, base).as_int() else { return Value::None };
-                let n = usize::try_from(n.max(0)).unwrap_or(usize::MAX).min(len);
-                let range = if fact == Fact::ListSkip { n..len } else { 0..n };
-                if range.len() == len {
-                    return list.clone();
-                }
-                if !self.store(range.len()) {
-                    return Value::None;
-                }
-                Value::list(range.filter_map(|i| list.at(i)).collect())
-            }
             Fact::ListReverse | Fact::ListDistinct if !self.store(len) => Value::None,
             Fact::ListReverse => Value::list((0..len).rev().filter_map(|i| list.at(i)).collect()),
             Fact::ListDistinct => {
@@ -469,7 +460,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Takes the steps of a list of so many elements.
-    fn store(&mut self, len: usize) -> bool {
+    pub(super) fn store(&mut self, len: usize) -> bool {
         self.spend(STORED.saturating_mul(len as u64))
     }
 

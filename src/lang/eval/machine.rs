@@ -11,6 +11,7 @@ use super::cells::Grid;
 use super::edits::EditRecord;
 use super::exec::{Isolated, Report};
 use super::host::{Failure, Host, Marks};
+use super::join::Join;
 use super::lasting::Lasting;
 use super::memo::{Memo, Worth};
 use super::names::Names;
@@ -76,6 +77,8 @@ pub struct Machine<'a> {
     /// What kinds of nodes and of their readers settle.
     pub(super) quiets: FxHashMap<Question, Quiet>,
     pub(super) suppositions: Suppositions,
+    /// Which elements have what in lists of their own.
+    pub(super) joins: FxHashMap<Question, Join>,
     /// Cells of matrices, as far as they have been asked.
     pub(super) grids: Vec<Grid>,
     /// A sweep visits this node alone.
@@ -106,6 +109,8 @@ pub struct Machine<'a> {
     /// A failure inside an expression; statements look at it.
     pub(super) pending: Option<Failure>,
     pub(super) reads: Option<ReadLog>,
+    /// How many records of what is read have been begun.
+    pub(super) records: u64,
     pub(super) again: Option<Box<Again<'a>>>,
     pub(super) regroup: Option<Box<Regroup<'a>>>,
     pub(super) trace: Option<Box<Trace>>,
@@ -147,6 +152,7 @@ impl<'a> Machine<'a> {
             sieves: FxHashMap::default(),
             quiets: FxHashMap::default(),
             suppositions: Suppositions::default(),
+            joins: FxHashMap::default(),
             grids: Vec::new(),
             only: None,
             counters: FxHashMap::default(),
@@ -166,6 +172,7 @@ impl<'a> Machine<'a> {
             names: None,
             pending: None,
             reads: None,
+            records: 0,
             again: None,
             regroup: None,
             trace: None,

@@ -30,6 +30,7 @@ mod fact;
 mod foresee;
 mod graft;
 mod host;
+mod join;
 mod known;
 mod lasting;
 mod machine;

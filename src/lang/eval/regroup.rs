@@ -260,7 +260,8 @@ impl<'a> Machine<'a> {
         let Some(regroup) = self.regroup.as_mut().filter(|regroup| !regroup.is_full) else {
             return body(self);
         };
-        self.reads = Some(std::mem::take(&mut regroup.log));
+        let log = std::mem::take(&mut regroup.log);
+        self.begin_record(log);
         let (epoch, steps, reports) = (self.epoch(), self.steps, self.reports.len());
         let result = body(self);
         let Some(mut log) = self.reads.take() else { return result };

@@ -182,6 +182,12 @@ impl Rounds {
         self.size
     }
 
+    /// How often it was asked whether a path leads from one node to another.
+    pub fn asked_paths(&self) -> usize {
+        let told = self.shelves.iter().flat_map(|shelf| &shelf.told);
+        told.filter(|told| matches!(told, Told::Reaches { .. })).count()
+    }
+
     /// How many rounds there are, and how many of them are those of an earlier run.
     pub fn count(&self) -> (usize, usize) {
         let rounds = self.loops.iter().flat_map(|one| &one.rounds);

@@ -92,19 +92,8 @@ fn weigh(entries: &[Linked], state: &[State], code: &Code, roots: &[ExprId]) -> 
         size += 1;
         code.children(id, &mut |child| open.push(child));
         let own = match &code.ops[id as usize] {
-            Op::HasMark { .. }
-            | Op::Counter(_)
-            | Op::Conflicts { .. }
-            | Op::WouldConflict { .. }
-            | Op::Symbols { .. } => None,
-            Op::Fact { fact, .. } => match fact {
-                Fact::AnchorMarks
-                | Fact::AnchorRegistered
-                | Fact::AnchorGroupSize
-                | Fact::AnchorSameGroup => None,
-                Fact::NodeReaches | Fact::GraphFind | Fact::GraphNode => Some(DEAR),
-                _ => Some(1),
-            },
+            op if rests_on_more(op) => None,
+            Op::Fact { fact: Fact::NodeReaches | Fact::GraphFind | Fact::GraphNode, .. } => Some(DEAR),
             Op::Quantifier { .. } | Op::Where { .. } => Some(DEAR),
             Op::Each { kind: Each::SortBy, .. } => Some(2 * DEAR),
             Op::Each { .. } => Some(DEAR),
@@ -359,6 +348,22 @@ fn is_condition(code: &Code, id: ExprId) -> bool {
         Op::Const(value) => matches!(value, Value::Bool(_)),
         Op::Quantifier { kind, .. } => matches!(kind, Quantifier::All | Quantifier::Any),
         op => matches!(op, condition!()),
+    }
+}
+
+/// Whether an expression of this kind rests on more than what it is made of, the state and notes, or does something.
+pub(super) fn rests_on_more(op: &Op) -> bool {
+    match op {
+        Op::HasMark { .. }
+        | Op::Counter(_)
+        | Op::Conflicts { .. }
+        | Op::WouldConflict { .. }
+        | Op::Symbols { .. } => true,
+        Op::Fact { fact, .. } => matches!(
+            fact,
+            Fact::AnchorMarks | Fact::AnchorRegistered | Fact::AnchorGroupSize | Fact::AnchorSameGroup
+        ),
+        _ => false,
     }
 }
 

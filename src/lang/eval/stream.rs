@@ -6,6 +6,8 @@
 //! INVARIANT no-held-slots: a source may not rely on a local of the frame after it has called the sink, because
 //! the consumer's locals may share its slot. Sources that would (`flat_map`, blocks) build their inner list first.
 
+use std::ops::Range;
+
 use super::Machine;
 use super::Value;
 use super::code::{Code, NONE, Op};
@@ -67,6 +69,49 @@ impl<'a> Machine<'a> {
     /// better built, since they are remembered.
     pub(super) fn can_end_early(code: &Code, id: ExprId) -> bool {
         matches!(code.ops[id as usize], Op::Walk { mode: WalkMode::Path, .. }) || Self::is_lazy(code, id)
+    }
+
+    /// Whether `id` is what `skip` and `take` leave of a list that is there as a whole.
+    pub(super) fn is_part(code: &Code, id: ExprId) -> bool {
+        match &code.ops[id as usize] {
+            Op::Fact { fact: Fact::ListSkip, base: of, .. } => {
+                Self::is_part(code, *of) || !Self::is_lazy(code, *of)
+            }
+            Op::Fact { fact: Fact::ListTake, base: of, .. } => {
+                Self::is_part(code, *of) || !Self::can_end_early(code, *of)
+            }
+            _ => false,
+        }
+    }
+
+    /// The list that `id` is a part of, and which part. No list is none of any.
+    fn bounds(&mut self, code: &Code, id: ExprId, base: usize) -> (Value, Range<usize>) {
+        match &code.ops[id as usize] {
+            &Op::Fact { fact: fact @ (Fact::ListSkip | Fact::ListTake), base: of, a, .. }
+                if Self::is_part(code, id) =>
+            {
+                let (list, Range { start, end }) = self.bounds(code, of, base);
+                let Some(n) = self.expr(code, a, base).as_int() else { return (Value::None, 0..0) };
+                let middle = start + usize::try_from(n.max(0)).unwrap_or(usize::MAX).min(end - start);
+                (list, if fact == Fact::ListSkip { middle..end } else { start..middle })
+            }
+            _ => {
+                let list = self.expr(code, id, base);
+                let len = list.len().unwrap_or(0);
+                (list, 0..len)
+            }
+        }
+    }
+
+    /// A part of a list, built.
+    pub(super) fn part(&mut self, code: &Code, id: ExprId, base: usize) -> Value {
+        let (list, range) = self.bounds(code, id, base);
+        match list.len() {
+            None => Value::None,
+            Some(len) if len == range.len() => list,
+            Some(_) if !self.store(range.len()) => Value::None,
+            Some(_) => Value::list(range.map(|i| list.at(i).unwrap_or_default()).collect()),
+        }
     }
 
     /// Whether going through `id` reads the frame only before the first element.
@@ -190,6 +235,13 @@ impl<'a> Machine<'a> {
                     .of_node(node)
                     .filter(|a| a.is_in() == inputs)
                     .all(|a| self.spend(1) && sink(self, a.into())))
+            }
+            Op::Fact { fact: Fact::ListSkip | Fact::ListTake, .. } if Self::is_part(code, id) => {
+                let (list, range) = self.bounds(code, id, base);
+                if list.len().is_none() {
+                    return End::Absent;
+                }
+                end(range.filter_map(|i| list.at(i)).all(|value| self.spend(1) && sink(self, value)))
             }
             &Op::Fact { fact: Fact::ListSkip, base: of, a, .. } if Self::is_lazy(code, of) => {
                 let mut left = self.expr(code, a, base).as_int().unwrap_or(0);

@@ -189,7 +189,17 @@ impl Machine<'_> {
 
     /// Starts recording what is read.
     pub fn record_reads(&mut self) {
-        self.reads = Some(ReadLog::default());
+        self.begin_record(ReadLog::default());
+    }
+
+    pub(super) fn begin_record(&mut self, log: ReadLog) {
+        self.records += 1;
+        self.reads = Some(log);
+    }
+
+    /// Which record what is read goes to.
+    pub(super) fn record_number(&self) -> Option<u64> {
+        self.reads.as_ref().map(|_| self.records)
     }
 
     /// Stops recording and gives what was read.
@@ -200,7 +210,7 @@ impl Machine<'_> {
 
     /// Starts recording what is read, as for a round of a loop.
     pub fn record_round(&mut self) {
-        self.reads = Some(ReadLog::of_round());
+        self.begin_record(ReadLog::of_round());
     }
 
     /// Stops recording and gives what was read of the graph, if that is all that was looked at. Paths count as more. `named`: nodes

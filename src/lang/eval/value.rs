@@ -91,6 +91,8 @@ impl GroupRef {
 #[derive(Debug)]
 pub enum Items {
     Values(Vec<Value>),
+    /// Made by the thousand where pairs are looked for.
+    Pair([Value; 2]),
     Nodes(Arc<[NodeId]>),
     /// From, up to and not including.
     Range(i64, i64),
@@ -114,6 +116,7 @@ impl List {
     pub fn len(&self) -> usize {
         match &self.items {
             Items::Values(values) => values.len(),
+            Items::Pair(values) => values.len(),
             Items::Nodes(nodes) => nodes.len(),
             Items::Range(from, to) => usize::try_from(to.saturating_sub(*from)).unwrap_or(0),
         }
@@ -134,6 +137,7 @@ impl List {
     pub fn get(&self, index: usize) -> Option<Value> {
         match &self.items {
             Items::Values(values) => values.get(index).cloned(),
+            Items::Pair(values) => values.get(index).cloned(),
             Items::Nodes(nodes) => nodes.get(index).map(|&n| Value::Node(n)),
             Items::Range(from, _) => (index < self.len()).then(|| Value::Int(from + index as i64)),
         }
@@ -178,6 +182,10 @@ impl Value {
             return Value::List(NOTHING.with(Arc::clone));
         }
         Value::List(Arc::new(List::new(Items::Values(values))))
+    }
+
+    pub fn pair(first: Value, second: Value) -> Value {
+        Value::List(Arc::new(List::new(Items::Pair([first, second]))))
     }
 
     pub fn nodes(nodes: impl Into<Arc<[NodeId]>>) -> Value {
@@ -276,6 +284,14 @@ impl Value {
         }
     }
 
+    /// The element at an index of the language; none where there is none.
+    pub fn element(&self, index: &Value) -> Value {
+        match index.as_int().map(usize::try_from) {
+            Some(Ok(index)) => self.at(index).unwrap_or_default(),
+            _ => Value::None,
+        }
+    }
+
     /// The elements of a list; nothing of anything else.
     pub fn elements(&self) -> impl Iterator<Item = Value> + '_ {
         (0..self.len().unwrap_or(0)).filter_map(|i| self.at(i))
@@ -304,6 +320,15 @@ impl Value {
         match (self, value.as_anchor()) {
             (Value::Group(group), Some(anchor)) => group.table.group_of(anchor) == Some(group.id),
             _ => self.position(value).is_some(),
+        }
+    }
+
+    /// Whether it can be told at once that another value is the same.
+    pub(super) fn is_identical(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::List(a), Value::List(b)) => Arc::ptr_eq(a, b),
+            (Value::Group(a), Value::Group(b)) => Arc::ptr_eq(a, b),
+            _ => self == other,
         }
     }
 
@@ -345,7 +370,15 @@ impl Value {
 
 /// The order of `sort_by`: that of [`Value::order`] where it is one, and total: different kinds by kind, a float that is
 /// no number behind all others, numbers exactly. A sort with less than a total order may panic.
+#[inline]
 pub(super) fn total_order(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        _ => order_of_kinds(a, b),
+    }
+}
+
+fn order_of_kinds(a: &Value, b: &Value) -> Ordering {
     let (kind, other) = (a.kind(), b.kind());
     if kind != other {
         return kind.cmp(&other);

@@ -228,7 +228,7 @@ impl<'a> Machine<'a> {
         let mut known = None;
         let mut cycle = false;
         while self.spend(1) {
-            self.reads = Some(ReadLog::default());
+            self.begin_record(ReadLog::default());
             let step = self.step(code, steps, &place, frame);
             let log = self.reads.take().unwrap_or_default();
             self.see_cells(log.cells);
