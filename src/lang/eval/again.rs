@@ -46,7 +46,7 @@ pub struct Again<'a> {
     seen: Vec<u32>,
     round: u32,
     /// Used again.
-    log: ReadLog,
+    log: Option<Box<ReadLog>>,
 }
 
 /// A loop that is under way.
@@ -83,7 +83,7 @@ impl<'a> Again<'a> {
     /// Takes rounds of an earlier run over, if one is given; how far its graph and this one are apart.
     pub fn new(earlier: Option<(&'a Rounds, &'a Apart)>) -> Again<'a> {
         let now = earlier.map_or_else(Rounds::default, |(rounds, _)| Rounds::after(rounds));
-        let (seen, log) = (Vec::new(), ReadLog::of_round());
+        let (seen, log) = (Vec::new(), None);
         Again { earlier, now, checked: 0, changed: 0, has_asked: false, cells: 0, seen, round: 0, log }
     }
 
@@ -258,7 +258,7 @@ impl<'a> Machine<'a> {
         } else {
             again.now.pass_by(turn.now, node);
         }
-        again.log = log;
+        again.log = Some(log);
     }
 
     /// The round of a subject at a node.
@@ -299,7 +299,7 @@ impl<'a> Machine<'a> {
     /// Records what is read from now on, of which a node is the first. `None`: nobody keeps it.
     pub(super) fn read_round(&mut self, node: NodeId) -> Option<()> {
         let again = self.again.as_mut()?;
-        let mut log = std::mem::take(&mut again.log);
+        let mut log = again.log.take().unwrap_or_default();
         log.clear();
         log.of_round = true;
         // Who is for a node looks whether it is there.
@@ -309,9 +309,9 @@ impl<'a> Machine<'a> {
     }
 
     /// Keeps the room of what was recorded.
-    pub(super) fn keep_log(&mut self, log: ReadLog) {
+    pub(super) fn keep_log(&mut self, log: Box<ReadLog>) {
         if let Some(again) = &mut self.again {
-            again.log = log;
+            again.log = Some(log);
         }
     }
 

@@ -10,7 +10,7 @@ use super::machine::STORED;
 use super::memo::Key;
 use super::program::Data;
 use super::stream::End;
-use super::trace::{EventKind, Mark, Noted, ReadLog};
+use super::trace::{EventKind, Mark, Noted};
 use super::value::total_order;
 use super::{EntryId, Machine, Subject, Value};
 use crate::graph::{GraphId, Sym, Symbols};
@@ -353,7 +353,7 @@ impl<'a> Machine<'a> {
                 value
             }
             None => {
-                let mark = key.and_then(|_| self.reads.as_mut().map(ReadLog::begin));
+                let mark = key.and_then(|_| self.reads.as_mut().map(|log| log.begin()));
                 self.reach(callee);
                 let event = self.begin_call(code.entry, id, callee, frame);
                 let code = self.code(linked);

@@ -108,7 +108,7 @@ pub struct Machine<'a> {
     pub(super) names: Option<Names>,
     /// A failure inside an expression; statements look at it.
     pub(super) pending: Option<Failure>,
-    pub(super) reads: Option<ReadLog>,
+    pub(super) reads: Option<Box<ReadLog>>,
     /// How many records of what is read have been begun.
     pub(super) records: u64,
     pub(super) again: Option<Box<Again<'a>>>,

@@ -167,7 +167,7 @@ pub struct Regroup<'a> {
     by_node: Option<FxHashMap<NodeId, usize>>,
     now: Grouping,
     is_full: bool,
-    log: ReadLog,
+    log: Option<Box<ReadLog>>,
 }
 
 impl<'a> Regroup<'a> {
@@ -176,7 +176,7 @@ impl<'a> Regroup<'a> {
         let now = earlier.map_or_else(Grouping::default, |(grouping, ..)| Grouping::after(grouping));
         let (earlier, table) =
             (earlier.map(|(one, _, apart)| (one, apart)), earlier.map(|(_, table, _)| table));
-        Regroup { earlier, table, ahead: 0..0, by_node: None, now, is_full: false, log: ReadLog::of_round() }
+        Regroup { earlier, table, ahead: 0..0, by_node: None, now, is_full: false, log: None }
     }
 
     fn begin_loop(&mut self, place: Place) {
@@ -260,7 +260,7 @@ impl<'a> Machine<'a> {
         let Some(regroup) = self.regroup.as_mut().filter(|regroup| !regroup.is_full) else {
             return body(self);
         };
-        let log = std::mem::take(&mut regroup.log);
+        let log = regroup.log.take().unwrap_or_else(|| Box::new(ReadLog::of_round()));
         self.begin_record(log);
         let (epoch, steps, reports) = (self.epoch(), self.steps, self.reports.len());
         let result = body(self);
@@ -280,7 +280,7 @@ impl<'a> Machine<'a> {
                 regroup.is_full = regroup.now.size() > MOST;
             }
             log.clear();
-            regroup.log = log;
+            regroup.log = Some(log);
         }
         result
     }

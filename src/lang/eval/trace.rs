@@ -189,10 +189,10 @@ impl Machine<'_> {
 
     /// Starts recording what is read.
     pub fn record_reads(&mut self) {
-        self.begin_record(ReadLog::default());
+        self.begin_record(Box::default());
     }
 
-    pub(super) fn begin_record(&mut self, log: ReadLog) {
+    pub(super) fn begin_record(&mut self, log: Box<ReadLog>) {
         self.records += 1;
         self.reads = Some(log);
     }
@@ -210,7 +210,7 @@ impl Machine<'_> {
 
     /// Starts recording what is read, as for a round of a loop.
     pub fn record_round(&mut self) {
-        self.begin_record(ReadLog::of_round());
+        self.begin_record(Box::new(ReadLog::of_round()));
     }
 
     /// Stops recording and gives what was read of the graph, if that is all that was looked at. Paths count as more. `named`: nodes

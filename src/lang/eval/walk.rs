@@ -72,7 +72,7 @@ impl<'a> Machine<'a> {
         let result = match key.and_then(|key| self.recall(&key)) {
             Some(value) => value,
             None => {
-                let mark = key.and_then(|_| self.reads.as_mut().map(ReadLog::begin));
+                let mark = key.and_then(|_| self.reads.as_mut().map(|log| log.begin()));
                 let code = self.code(linked);
                 let frame = self.enter(std::slice::from_ref(&from), code.locals);
                 self.reach(walk);
@@ -224,11 +224,11 @@ impl<'a> Machine<'a> {
         let mut place = from.clone();
         visited.add(&mut self.places, from);
         // A place, what its step read, whether that can be named.
-        let mut passed: Vec<(Key, ReadLog)> = Vec::new();
+        let mut passed: Vec<(Key, Box<ReadLog>)> = Vec::new();
         let mut known = None;
         let mut cycle = false;
         while self.spend(1) {
-            self.begin_record(ReadLog::default());
+            self.begin_record(Box::default());
             let step = self.step(code, steps, &place, frame);
             let log = self.reads.take().unwrap_or_default();
             self.see_cells(log.cells);
