@@ -103,10 +103,6 @@ impl<'a> Machine<'a> {
             },
             Op::List(items) => {
                 let items = code.args(*items);
-                if let &[first, second] = items {
-                    let first = self.expr(code, first, base);
-                    return Value::pair(first, self.expr(code, second, base));
-                }
                 Value::list(items.iter().map(|&item| self.expr(code, item, base)).collect())
             }
             &Op::Index { list, index } => {

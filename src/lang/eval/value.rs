@@ -91,8 +91,6 @@ impl GroupRef {
 #[derive(Debug)]
 pub enum Items {
     Values(Vec<Value>),
-    /// Made by the thousand where pairs are looked for.
-    Pair([Value; 2]),
     Nodes(Arc<[NodeId]>),
     /// From, up to and not including.
     Range(i64, i64),
@@ -116,7 +114,6 @@ impl List {
     pub fn len(&self) -> usize {
         match &self.items {
             Items::Values(values) => values.len(),
-            Items::Pair(values) => values.len(),
             Items::Nodes(nodes) => nodes.len(),
             Items::Range(from, to) => usize::try_from(to.saturating_sub(*from)).unwrap_or(0),
         }
@@ -137,7 +134,6 @@ impl List {
     pub fn get(&self, index: usize) -> Option<Value> {
         match &self.items {
             Items::Values(values) => values.get(index).cloned(),
-            Items::Pair(values) => values.get(index).cloned(),
             Items::Nodes(nodes) => nodes.get(index).map(|&n| Value::Node(n)),
             Items::Range(from, _) => (index < self.len()).then(|| Value::Int(from + index as i64)),
         }
@@ -182,10 +178,6 @@ impl Value {
             return Value::List(NOTHING.with(Arc::clone));
         }
         Value::List(Arc::new(List::new(Items::Values(values))))
-    }
-
-    pub fn pair(first: Value, second: Value) -> Value {
-        Value::List(Arc::new(List::new(Items::Pair([first, second]))))
     }
 
     pub fn nodes(nodes: impl Into<Arc<[NodeId]>>) -> Value {
