@@ -165,6 +165,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         /// Nodes come (a name) and go (none: the one of that number, if it is there).
         #[test]
         fn all_that_are_called_so_are_found(
