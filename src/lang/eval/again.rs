@@ -25,11 +25,11 @@ use super::{EntryId, Failure, Machine, Value};
 use crate::graph::{Apart, GraphId, NodeId};
 use crate::lang::hir::{ExprId, Local};
 
-/// So many rounds of a loop tell whether it is worth it to record the others.
-const TRIED: u32 = 64;
+/// So many rounds of a loop, or elements, tell whether it is worth it to record the others.
+pub(super) const TRIED: u32 = 64;
 
-/// It is if one in so many did nothing.
-const WORTH: u32 = 4;
+/// It is if one in so many did nothing, or what came of it could be kept.
+pub(super) const WORTH: u32 = 4;
 
 /// What a machine that takes rounds over works with.
 pub struct Again<'a> {

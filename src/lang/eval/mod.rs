@@ -30,6 +30,7 @@ mod fact;
 mod foresee;
 mod graft;
 mod host;
+mod in_order;
 mod join;
 mod known;
 mod lasting;

@@ -4,12 +4,13 @@
 //! that with the run before, and no longer than a few times.
 
 use std::cell::Cell;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::cells::Said;
 use super::exec::Report;
+use super::in_order::InOrder;
 use super::stretch::{Element, Stretches};
 use super::touched::{Moment, Touched};
 use super::trace::{Noted, ReadLog, Told};
@@ -122,33 +123,18 @@ pub(super) struct Reads<'a> {
 /// The rounds of a loop, in order.
 #[derive(Debug, Default)]
 pub(super) struct Loop {
-    rounds: Vec<(NodeId, Kept)>,
-    /// Where a node stands last; made when somebody goes through the nodes in another order.
-    places: OnceLock<FxHashMap<NodeId, u32>>,
+    rounds: InOrder<NodeId, Kept>,
     /// What is known of its elements, those without a round too.
     pub(super) stretches: Stretches,
 }
-
-/// Nodes may be missing from a loop that goes through the others in the same order.
-const AHEAD: usize = 4;
 
 impl Loop {
     /// The round at a node, if there is one that can be taken over. `cursor`: behind the one before.
     #[inline]
     pub fn at(&self, cursor: &Cell<usize>, node: NodeId) -> Option<&Kept> {
-        let from = cursor.get();
-        let ahead = self.rounds.get(from..).unwrap_or_default().iter().take(AHEAD);
-        let place = match ahead.enumerate().find(|(_, (own, _))| *own == node) {
-            Some((more, _)) => from + more,
-            None => *self.all_places().get(&node)? as usize,
-        };
+        let place = self.rounds.near(cursor.get(), node).or_else(|| self.rounds.anywhere(node))?;
         cursor.set(place + 1);
-        self.rounds.get(place).map(|(_, round)| round).filter(|round| round.is_known())
-    }
-
-    fn all_places(&self) -> &FxHashMap<NodeId, u32> {
-        let places = || self.rounds.iter().zip(0..).map(|((node, _), at)| (*node, at)).collect();
-        self.places.get_or_init(places)
+        self.rounds.all().get(place).map(|(_, round)| round).filter(|round| round.is_known())
     }
 }
 
@@ -190,7 +176,7 @@ impl Rounds {
 
     /// How many rounds there are, and how many of them are those of an earlier run.
     pub fn count(&self) -> (usize, usize) {
-        let rounds = self.loops.iter().flat_map(|one| &one.rounds);
+        let rounds = self.loops.iter().flat_map(|one| one.rounds.all());
         (rounds.filter(|(_, round)| round.is_known()).count(), self.taken_over)
     }
 
@@ -206,7 +192,7 @@ impl Rounds {
         }
         self.size += self.touched.size();
         self.shelves.push(Arc::new(std::mem::take(&mut self.own)));
-        self.loops.iter().any(|one| !one.rounds.is_empty() || !one.stretches.is_empty()).then_some(self)
+        self.loops.iter().any(|one| !one.rounds.all().is_empty() || !one.stretches.is_empty()).then_some(self)
     }
 
     fn is_full(&self) -> bool {
@@ -331,7 +317,7 @@ impl Rounds {
         let is_full = self.is_full();
         if let Some(one) = self.loops.get_mut(turn).filter(|_| !is_full) {
             self.size += ROUND;
-            one.rounds.push((node, round));
+            one.rounds.push(node, round);
         }
     }
 

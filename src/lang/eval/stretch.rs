@@ -6,12 +6,9 @@
 //! taken over from an earlier run only if all that was read for its stretch is the same, as for a round ([`super::again`]). What else
 //! was read than nodes, their edges and cells is not kept, and no more than there is room for beside the rounds.
 
-use std::sync::OnceLock;
-
-use rustc_hash::FxHashMap;
-
-use super::again::Turn;
+use super::again::{TRIED, Turn, WORTH};
 use super::code::Code;
+use super::in_order::InOrder;
 use super::rounds::{Kept, PASSED_BY, Place};
 use super::touched::Moment;
 use super::trace::ReadLog;
@@ -25,17 +22,8 @@ const MOST_ELEMENTS: u32 = 16;
 /// So many stretches are recorded at once, each of elements that rest on other cells.
 const MOST_OPEN: usize = 8;
 
-/// Elements may be missing from a list that has the others in the same order.
-const AHEAD: usize = 4;
-
 /// When so many have not been found there, each is looked for among all.
 const MOST_MISSED: u32 = 64;
-
-/// So many elements of a list tell whether it is worth it to record the others.
-const TRIED: u32 = 64;
-
-/// It is if of one in so many it can be kept what came of it.
-const WORTH: u32 = 4;
 
 /// Who has a list of more elements than this around is not recorded: it would be gone through each time.
 const MOST_AROUND: usize = 64;
@@ -62,10 +50,8 @@ const UNKNOWN: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Stretches {
     /// With the number of the stretch, and in the last bit what came of the element.
-    elements: Vec<(Element, u32)>,
+    elements: InOrder<Element, u32>,
     all: Vec<Kept>,
-    /// Where an element stands last; made when they come in another order.
-    places: OnceLock<FxHashMap<Element, u32>>,
 }
 
 impl Stretches {
@@ -74,7 +60,7 @@ impl Stretches {
     }
 
     pub fn set_elements(&mut self, elements: Vec<(Element, u32)>) {
-        self.elements = elements;
+        self.elements = elements.into();
     }
 
     /// Another stretch; gives its number.
@@ -93,7 +79,7 @@ impl Stretches {
     /// What is known of an element. `cursor`: behind the one before; `missed`: how many have not been found.
     #[inline]
     fn find(&self, cursor: &mut usize, missed: &mut u32, element: Element) -> Option<u32> {
-        let (at, known) = match self.elements.get(*cursor) {
+        let (at, known) = match self.elements.all().get(*cursor) {
             Some(&(here, known)) if here == element => (*cursor, known),
             _ => self.find_elsewhere(*cursor, missed, element)?,
         };
@@ -103,22 +89,16 @@ impl Stretches {
 
     #[cold]
     fn find_elsewhere(&self, from: usize, missed: &mut u32, element: Element) -> Option<(usize, u32)> {
-        let ahead = (from..self.elements.len()).take(AHEAD).find(|&at| self.elements[at].0 == element);
-        let at = match ahead {
+        let at = match self.elements.near(from, element) {
             Some(at) => at,
             // Some are new: the others are found as before.
             None if *missed < MOST_MISSED => {
                 *missed += 1;
                 return None;
             }
-            None => *self.all_places().get(&element)? as usize,
+            None => self.elements.anywhere(element)?,
         };
-        Some((at, self.elements.get(at)?.1))
-    }
-
-    fn all_places(&self) -> &FxHashMap<Element, u32> {
-        let places = || self.elements.iter().zip(0..).map(|((element, _), at)| (*element, at)).collect();
-        self.places.get_or_init(places)
+        Some((at, self.elements.all().get(at)?.1))
     }
 }
 
@@ -160,7 +140,7 @@ impl<'a> Stretching<'a> {
     pub fn of(turn: &Turn<'a>) -> Stretching<'a> {
         let (now, earlier) = turn.places();
         let earlier = earlier.map(|one| &one.stretches).filter(|stretches| !stretches.is_empty());
-        let elements = Vec::with_capacity(earlier.map_or(0, |stretches| stretches.elements.len()));
+        let elements = Vec::with_capacity(earlier.map_or(0, |stretches| stretches.elements.all().len()));
         let checked = vec![None; earlier.map_or(0, |stretches| stretches.all.len())];
         let (cursor, missed, open) = (0, 0, Vec::new());
         let (asked, kept, taken_over) = (0, 0, 0);
