@@ -33,9 +33,8 @@ mod sorting {
 
     fn run(snapshot: &Snapshot, mode: SortMode) -> Snapshot {
         let data = Sym::new("Data");
-        let is_source = |node: NodeId| snapshot.node(node).ty == data;
-        let rules = SortRules { mode, is_source: &is_source, ignores_out_edges: &|_| false };
-        sort(snapshot, GraphId::ROOT, &rules).expect("generated graphs have no cycle")
+        let rules = SortRules::asking(snapshot, mode, |node| snapshot.node(node).ty == data, |_| false);
+        sort(snapshot, GraphId::ROOT, rules).expect("generated graphs have no cycle")
     }
 
     /// Flat view and new snapshot included.

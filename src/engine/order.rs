@@ -3,7 +3,6 @@
 //! Promise: a condition is asked before the sort, once a node or once a type, never once an edge.
 
 use fixedbitset::FixedBitSet;
-use rustc_hash::FxHashMap;
 
 use super::sides;
 use crate::graph::{Anchor, GraphId, NodeId, Snapshot, SortMode, SortRules, Sym, sort};
@@ -27,13 +26,8 @@ pub(super) fn sorted(machine: &mut Machine<'_>, base: &Snapshot, order: Sym) -> 
     };
     // Asked before the sort, which must not evaluate a condition per edge.
     let sources = matching(machine, base, entry, *first, root)?;
-    let ignored = matching(machine, base, entry, *ignore, root)?;
-    let rules = SortRules {
-        mode,
-        is_source: &|node| sources.contains(node.0 as usize),
-        ignores_out_edges: &|node| ignored.contains(node.0 as usize),
-    };
-    sort(base, root, &rules).map_err(|cycle| {
+    let silent = matching(machine, base, entry, *ignore, root)?;
+    sort(base, root, SortRules { mode, sources, silent }).map_err(|cycle| {
         let places = cycle.nodes.iter().filter(|node| !base.node(**node).outputs.is_empty());
         let places: Vec<Anchor> = places.map(|node| Anchor::Out(node.output(0))).collect();
         Failure::mechanism("cycle", cycle.to_string()).at(places)
@@ -53,15 +47,18 @@ fn matching(
     let Some(condition) = condition else { return Ok(set) };
     let by_type =
         machine.program().hir(entry).and_then(|hir| hir.body().map(|body| reads_only_type(body, 1)));
-    let mut known: FxHashMap<Sym, bool> = FxHashMap::default();
+    // By number of the type.
+    let mut known: Vec<Option<bool>> = Vec::new();
     let dense = base.dense();
     for node in (0..dense.slots() as u32).map(NodeId) {
         let Some(ty) = dense.ty(node) else { continue };
-        let holds = match known.get(&ty).filter(|_| by_type == Some(true)) {
-            Some(&holds) => holds,
+        let (ty, of_type) = (ty.index(), by_type == Some(true));
+        let holds = match known.get(ty).copied().flatten().filter(|_| of_type) {
+            Some(holds) => holds,
             None => {
                 let holds = machine.test(entry, condition, &[Value::Graph(root), Value::Node(node)])?;
-                known.insert(ty, holds);
+                known.resize(known.len().max(ty + 1), None);
+                known[ty] = Some(holds);
                 holds
             }
         };

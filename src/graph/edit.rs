@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::list::NodeList;
 use super::snapshot::{Snapshot, State};
+use super::sorted::Sorted;
 use super::{GraphId, GraphInfo, Input, ModelInfo, Node, NodeId, Output};
 
 /// Where a new node enters the node list of its graph.
@@ -42,6 +43,15 @@ impl Edit {
         self.changed
     }
 
+    /// Notes that a graph is no longer as the last sort has left it.
+    fn touch(&mut self, node: NodeId) {
+        if self.state.sorted.is_known()
+            && let Some(node) = self.state.nodes.get(node.0)
+        {
+            self.state.sorted.touch(node.graph);
+        }
+    }
+
     /// The new snapshot, or `before` itself when nothing changed.
     pub fn finish(self, before: &Snapshot) -> Snapshot {
         if self.changed { Snapshot::new(self.state) } else { before.clone() }
@@ -64,6 +74,7 @@ impl Edit {
         let id = NodeId(self.state.next_node);
         self.state.next_node += 1;
         let graph = node.graph;
+        self.state.sorted.touch(graph);
         let topo = match place {
             Place::After(other) => self.state.topo_id(other),
             Place::End => self.state.list_len(graph) as i64,
@@ -109,6 +120,7 @@ impl Edit {
         for to in self.state.control_out(id).collect::<Vec<_>>() {
             self.remove_control(id, to);
         }
+        self.state.sorted.touch(node.graph);
         self.state.nodes.remove(id.0);
         self.state.lists.update(node.graph.0, NodeList::removed_one);
     }
@@ -117,6 +129,7 @@ impl Edit {
     pub fn connect(&mut self, from: Output, to: Input) {
         self.disconnect(to);
         self.changed = true;
+        self.touch(to.node);
         let seq = self.state.next_seq;
         self.state.next_seq += 1;
         self.state.in_edges.insert(to, (from, seq));
@@ -127,6 +140,7 @@ impl Edit {
     pub fn disconnect(&mut self, to: Input) {
         if let Some((from, seq)) = self.state.in_edges.remove(&to) {
             self.changed = true;
+            self.touch(to.node);
             self.state.out_edges.remove(&(from, seq));
         }
     }
@@ -137,6 +151,7 @@ impl Edit {
             return false;
         }
         self.changed = true;
+        self.touch(to);
         let seq = self.state.next_seq;
         self.state.next_seq += 1;
         self.state.ctrl.insert((from, to), seq);
@@ -149,6 +164,7 @@ impl Edit {
     pub fn remove_control(&mut self, from: NodeId, to: NodeId) -> bool {
         let Some(seq) = self.state.ctrl.remove(&(from, to)) else { return false };
         self.changed = true;
+        self.touch(to);
         self.state.ctrl_out.remove(&(from, seq));
         self.state.ctrl_in.remove(&(to, seq));
         true
@@ -156,7 +172,18 @@ impl Edit {
 
     /// Changes what a node says of itself. The graph it belongs to must stay the same.
     pub fn update_node(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
-        self.changed |= self.state.nodes.update(id.0, change).is_some();
+        let sorted = &mut self.state.sorted;
+        let changed = self.state.nodes.update(id.0, |node| {
+            let (name, subgraphs) = (node.name.clone(), node.subgraphs.clone());
+            change(node);
+            if name != node.name {
+                sorted.touch(node.graph);
+            }
+            if subgraphs != node.subgraphs {
+                sorted.renumber();
+            }
+        });
+        self.changed |= changed.is_some();
     }
 
     pub fn update_graph(&mut self, id: GraphId, change: impl FnOnce(&mut GraphInfo)) {
@@ -171,6 +198,7 @@ impl Edit {
     /// Rewrites the node list of `graph`. `order` holds exactly the nodes of the graph.
     pub fn set_list(&mut self, graph: GraphId, order: impl Into<Arc<[NodeId]>>) {
         self.changed = true;
+        self.state.sorted.touch(graph);
         self.state.lists.update(graph.0, |list| *list = NodeList::new(order));
     }
 
@@ -181,22 +209,26 @@ impl Edit {
         self.state.registry = sorted.registry.clone();
         self.state.topo = sorted.topo.clone();
         self.state.topo_new = sorted.topo_new.clone();
+        self.state.sorted = sorted.sorted();
     }
 
     pub fn set_registry(&mut self, order: Vec<GraphId>) {
         self.changed = true;
+        self.state.sorted.renumber();
         self.state.registry = order.into();
     }
 
     /// Replaces all topological ids (`ids` is indexed by node number).
     pub fn set_topo_ids(&mut self, ids: Vec<i64>) {
         self.changed = true;
+        self.state.sorted.renumber();
         self.state.topo = Arc::new(ids);
         self.state.topo_new = im::OrdMap::new();
     }
 
     pub fn set_topo_id(&mut self, node: NodeId, id: i64) {
         self.changed = true;
+        self.state.sorted.renumber();
         self.state.topo_new.insert(node, id);
     }
 }
@@ -302,6 +334,7 @@ impl Builder {
             ctrl_in,
             topo: Arc::new(self.topo),
             topo_new: im::OrdMap::new(),
+            sorted: Sorted::default(),
             model: Arc::new(self.model),
         })
     }

@@ -23,6 +23,7 @@ mod rows;
 mod slots;
 mod snapshot;
 mod sort;
+mod sorted;
 mod symbols;
 mod tensor;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use fixedbitset::FixedBitSet;
 
 use super::list::NodeList;
 use super::slots::Slots;
+use super::sorted::{Sorted, SortedBy};
 use super::{Apart, Dense, Edit, GraphId, GraphInfo, Input, Kinds, ModelInfo, Near, Node, NodeId, Output};
 
 /// An immutable state of a model's graphs. Cloning is cheap; equality asks identity first.
@@ -17,6 +18,8 @@ struct Inner {
     dense: OnceLock<Dense>,
     /// What was found out about kinds of nodes.
     kinds: Mutex<Option<Arc<Kinds>>>,
+    /// A sort that leaves it as it is.
+    sorted: OnceLock<Arc<SortedBy>>,
 }
 
 /// The persistent tables and maps behind a [`Snapshot`] or an [`Edit`], and every read on them.
@@ -39,6 +42,7 @@ pub struct State {
     /// Topological ids by node number as the last sort gave them, and those given since.
     pub(super) topo: Arc<Vec<i64>>,
     pub(super) topo_new: im::OrdMap<NodeId, i64>,
+    pub(super) sorted: Sorted,
     pub(super) next_node: u32,
     pub(super) next_seq: u64,
     pub(super) model: Arc<ModelInfo>,
@@ -75,16 +79,30 @@ impl std::fmt::Debug for Snapshot {
 
 impl Snapshot {
     pub(super) fn new(state: State) -> Snapshot {
-        Snapshot(Arc::new(Inner { state, dense: OnceLock::new(), kinds: Mutex::default() }))
+        Snapshot::over(state, OnceLock::new())
     }
 
     pub(super) fn with_dense(state: State, dense: Dense) -> Snapshot {
-        Snapshot(Arc::new(Inner { state, dense: OnceLock::from(dense), kinds: Mutex::default() }))
+        Snapshot::over(state, OnceLock::from(dense))
+    }
+
+    fn over(state: State, dense: OnceLock<Dense>) -> Snapshot {
+        Snapshot(Arc::new(Inner { state, dense, kinds: Mutex::default(), sorted: OnceLock::new() }))
     }
 
     /// Starts an edit. Nothing is copied that is not changed.
     pub fn edit(&self) -> Edit {
-        Edit::new(self.0.state.clone())
+        Edit::new(State { sorted: self.sorted(), ..self.0.state.clone() })
+    }
+
+    /// How it was sorted, and what has changed since.
+    pub(super) fn sorted(&self) -> Sorted {
+        self.0.sorted.get().map_or_else(|| self.0.state.sorted.clone(), |by| Sorted::just(by.clone()))
+    }
+
+    /// Notes that a sort leaves it as it is. Of several the first one counts.
+    pub(super) fn note_sorted(&self, by: SortedBy) {
+        self.0.sorted.get_or_init(|| Arc::new(by));
     }
 
     /// Whether two snapshots hold the same, numbers of nodes and edges included. What both share is not looked at, so of two

@@ -1,7 +1,8 @@
 //! Topological sort: node lists, topological ids and the registry order of a graph and all that it owns.
 //!
 //! Promise: the orders of `readwrite.md` 1.2, in time linear in nodes and edges (breadth-first: plus sorting the
-//! names of what becomes ready together). A graph that is in order already gives back the very same snapshot.
+//! names of what becomes ready together). A graph that is in order already gives back the very same snapshot, and one that
+//! nothing has touched since it was sorted that way is not looked through again ([`super::sorted`]).
 //! Which operators are sources or close a loop is the caller's knowledge.
 
 use std::fmt;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use fixedbitset::FixedBitSet;
 
 use super::rows::Rows;
+use super::sorted::SortedBy;
 use super::{Dense, GraphId, NodeId, Snapshot};
 
 /// How a graph is ordered as far as its edges leave a choice.
@@ -23,14 +25,32 @@ pub enum SortMode {
     StableRdfs,
 }
 
-/// What the sort asks of its caller.
-#[derive(Clone, Copy)]
-pub struct SortRules<'a> {
+/// What the sort has to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortRules {
     pub mode: SortMode,
-    /// Among the nodes without counted incoming edges these come first.
-    pub is_source: &'a dyn Fn(NodeId) -> bool,
-    /// Edges that leave such a node are not counted: they close a loop.
-    pub ignores_out_edges: &'a dyn Fn(NodeId) -> bool,
+    /// By node number: among the nodes without counted incoming edges these come first.
+    pub sources: FixedBitSet,
+    /// By node number: edges that leave such a node are not counted, since they close a loop.
+    pub silent: FixedBitSet,
+}
+
+impl SortRules {
+    /// Asks of each node of a snapshot whether it is a source, and whether it closes loops.
+    pub fn asking(
+        snapshot: &Snapshot,
+        mode: SortMode,
+        is_source: impl Fn(NodeId) -> bool,
+        is_silent: impl Fn(NodeId) -> bool,
+    ) -> SortRules {
+        let those = |holds: &dyn Fn(NodeId) -> bool| {
+            let mut set = FixedBitSet::with_capacity(snapshot.node_slots());
+            let nodes = snapshot.nodes_by_id().map(|(node, _)| node).filter(|&node| holds(node));
+            nodes.for_each(|node| set.insert(node.0 as usize));
+            set
+        };
+        SortRules { mode, sources: those(&is_source), silent: those(&is_silent) }
+    }
 }
 
 /// A graph that has no topological order.
@@ -64,15 +84,23 @@ impl std::error::Error for CycleError {}
 ///
 /// # Errors
 /// If one of the graphs has a cycle of counted edges; the first such graph in the order of discovery is named.
-pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Snapshot, CycleError> {
-    let mut sorter = Sorter::new(snapshot, rules);
+pub fn sort(snapshot: &Snapshot, root: GraphId, rules: SortRules) -> Result<Snapshot, CycleError> {
+    let (known, is_whole) = (snapshot.sorted(), root == GraphId::ROOT);
+    let standing = known.standing(snapshot, &rules);
+    let mut sorter = Sorter::new(snapshot, &rules);
     let graphs = sorter.nested(root);
+    let stands = |graph: &GraphId| standing.contains(graph.0 as usize);
+    if is_whole && known.is_numbered() && graphs.iter().all(stands) {
+        return Ok(snapshot.clone());
+    }
     let mut lists = Lists::new(snapshot);
     for &graph in &graphs {
         let before = sorter.list(graph);
-        let after = sorter.sorted(graph, &before)?;
-        let changed = *before != *after;
-        lists.add(graph, changed, if changed { after.into() } else { before });
+        let after = if stands(&graph) { None } else { Some(sorter.sorted(graph, &before)?) };
+        match after.filter(|after| *before != **after) {
+            Some(after) => lists.add(graph, true, after.into()),
+            None => lists.add(graph, false, before),
+        }
     }
     let (all, mut registry) = lists.walk(sorter.dense, root);
     let mut ids = Ids { of: snapshot.topo_ids(), changed: false };
@@ -82,7 +110,7 @@ pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Sna
     if ids.changed {
         edit.set_topo_ids(ids.of);
     }
-    if root == GraphId::ROOT {
+    if is_whole {
         // A graph that nothing owns keeps its place behind the others.
         let mut known = FixedBitSet::with_capacity(lists.at.len());
         registry.iter().for_each(|graph| known.insert(graph.0 as usize));
@@ -94,7 +122,12 @@ pub fn sort(snapshot: &Snapshot, root: GraphId, rules: &SortRules) -> Result<Sna
     for list in lists.lists.into_iter().filter(|list| list.changed) {
         edit.set_list(list.graph, list.nodes);
     }
-    Ok(edit.finish_reordered(snapshot, (root == GraphId::ROOT).then_some(all)))
+    let sorted = edit.finish_reordered(snapshot, is_whole.then_some(all));
+    if is_whole {
+        let graphs = graphs.iter().map(|graph| graph.0 as usize).collect();
+        sorted.note_sorted(SortedBy { rules, graphs });
+    }
+    Ok(sorted)
 }
 
 /// Topological ids by node number.
@@ -170,20 +203,18 @@ const NOWHERE: u32 = u32::MAX;
 /// State of one sort; the tables by node cover all graphs.
 struct Sorter<'a> {
     snapshot: &'a Snapshot,
-    rules: &'a SortRules<'a>,
+    rules: &'a SortRules,
     dense: &'a Dense,
     /// Where nodes of the graph at hand stand in its list.
     places: Vec<u32>,
     /// Counted edges that still enter what stands at a place of that list. A node that has been emitted has none.
     waiting: Vec<u32>,
-    /// Nodes whose outgoing edges count for nothing.
-    silent: FixedBitSet,
     /// Nodes that were visited against the edges.
     done: FixedBitSet,
 }
 
 impl<'a> Sorter<'a> {
-    fn new(snapshot: &'a Snapshot, rules: &'a SortRules<'a>) -> Sorter<'a> {
+    fn new(snapshot: &'a Snapshot, rules: &'a SortRules) -> Sorter<'a> {
         let slots = snapshot.node_slots();
         Sorter {
             snapshot,
@@ -191,7 +222,6 @@ impl<'a> Sorter<'a> {
             dense: snapshot.dense(),
             places: vec![NOWHERE; slots],
             waiting: Vec::new(),
-            silent: FixedBitSet::with_capacity(slots),
             done: FixedBitSet::with_capacity(slots),
         }
     }
@@ -222,9 +252,6 @@ impl<'a> Sorter<'a> {
 
     fn sorted(&mut self, graph: GraphId, list: &[NodeId]) -> Result<Vec<NodeId>, CycleError> {
         self.give_places(list);
-        for &node in list {
-            self.silent.set(node.0 as usize, (self.rules.ignores_out_edges)(node));
-        }
         let order = match self.rules.mode {
             SortMode::StableRdfs => self.backwards(list),
             mode => Some(self.forwards(list, mode)),
@@ -242,6 +269,10 @@ impl<'a> Sorter<'a> {
         sorted
     }
 
+    fn is_silent(&self, node: NodeId) -> bool {
+        self.rules.silent.contains(node.0 as usize)
+    }
+
     /// The place of a node in the list of the graph at hand, if it lies there.
     fn place(&self, node: NodeId) -> Option<u32> {
         Some(self.places[node.0 as usize]).filter(|&place| place != NOWHERE)
@@ -251,14 +282,14 @@ impl<'a> Sorter<'a> {
     fn forwards(&mut self, list: &[NodeId], mode: SortMode) -> Vec<NodeId> {
         // In rows, since the way through them depends on what is found at each step: only what is close at hand is fast.
         let rows = Rows::of_nodes(list, |node, row| {
-            if !self.silent.contains(node.0 as usize) {
+            if !self.is_silent(node) {
                 row.extend(self.dense.successors(node).filter_map(|to| self.place(to)));
             }
         });
         self.waiting = rows.entered();
         let ready = (0u32..).zip(&self.waiting).filter(|(_, waiting)| **waiting == 0).map(|(at, _)| at);
         let (mut sources, others): (Vec<u32>, Vec<u32>) =
-            ready.partition(|&at| (self.rules.is_source)(list[at as usize]));
+            ready.partition(|&at| self.rules.sources.contains(list[at as usize].0 as usize));
         sources.extend(others);
         let order = match mode {
             SortMode::Bfs => self.breadth_first(&rows, list, &sources),
@@ -326,8 +357,7 @@ impl<'a> Sorter<'a> {
                     self.done.insert(node.0 as usize);
                     let from = path.len();
                     for before in self.dense.predecessors(node) {
-                        if !self.silent.contains(before.0 as usize) && !self.done.contains(before.0 as usize)
-                        {
+                        if !self.is_silent(before) && !self.done.contains(before.0 as usize) {
                             path.push((before, false));
                         }
                     }
@@ -341,7 +371,7 @@ impl<'a> Sorter<'a> {
     /// Whether every counted edge goes forwards in an order of the list.
     fn is_ordered(&mut self, list: &[NodeId], order: &[NodeId]) -> bool {
         self.give_places(order);
-        let mut counted = order.iter().filter(|node| !self.silent.contains(node.0 as usize));
+        let mut counted = order.iter().filter(|node| !self.is_silent(**node));
         let place = |node: NodeId| self.places[node.0 as usize];
         let ordered = counted.all(|&node| self.dense.successors(node).all(|to| place(node) < place(to)));
         self.give_places(list);
@@ -361,7 +391,7 @@ impl<'a> Sorter<'a> {
         let mut at = list.iter().copied().find(|&node| stuck(node));
         while let Some(node) = at.filter(|node| !seen.put(node.0 as usize)) {
             nodes.push(node);
-            let counted = |&from: &NodeId| stuck(from) && !self.silent.contains(from.0 as usize);
+            let counted = |&from: &NodeId| stuck(from) && !self.is_silent(from);
             at = self.dense.predecessors(node).find(counted);
         }
         if let Some(start) = nodes.iter().position(|&node| Some(node) == at) {

@@ -13,12 +13,8 @@ const ALL_MODES: [SortMode; 3] = [SortMode::Bfs, SortMode::Dfs, SortMode::Stable
 /// Nodes named `d…` are sources, edges out of nodes named `n…` are not counted.
 fn try_sorted(snapshot: &Snapshot, root: GraphId, mode: SortMode) -> Result<Snapshot, CycleError> {
     let starts = |node: NodeId, letter: char| snapshot.node(node).name.starts_with(letter);
-    let rules = SortRules {
-        mode,
-        is_source: &|node| starts(node, 'd'),
-        ignores_out_edges: &|node| starts(node, 'n'),
-    };
-    sort(snapshot, root, &rules)
+    let rules = SortRules::asking(snapshot, mode, |node| starts(node, 'd'), |node| starts(node, 'n'));
+    sort(snapshot, root, rules)
 }
 
 fn sorted(snapshot: &Snapshot, mode: SortMode) -> Snapshot {
