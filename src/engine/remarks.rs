@@ -8,7 +8,6 @@ use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::outcome::RuleRef;
@@ -98,33 +97,51 @@ pub fn said_again<'db>(
     let texts = Texts { db, rules, known: RefCell::default() };
     let speakers: Vec<Speaker<'db>> =
         before.runs(db).iter().map(|&run| Speaker::new(db, rules, run)).collect();
-    let mut said: Vec<(&Speaker<'db>, Remark<'db>)> = Vec::new();
+    let mut said = Said::default();
     for speaker in &speakers {
-        said.extend(speaker.remarks().map(|remark| (speaker, remark)));
+        said.extend(speaker);
     }
     let speaker = Speaker::new(db, rules, run);
     let mut again = FxHashMap::default();
     // Steps mostly say the same in the same order; what was said elsewhere is looked for by its places.
-    let (mut next, mut nodes, mut by_places) = (0, None, None);
+    let (mut next, mut by_places) = (0, None);
     for remark in speaker.remarks() {
-        let is_same = |at: &usize| texts.say_the_same(said[*at], (&speaker, remark));
-        let near = (next..said.len()).take(NEAR).find(is_same);
-        let known = near.or_else(|| {
-            // About a new node nothing was said.
-            let nodes: &FixedBitSet = nodes.get_or_insert_with(|| {
-                said.iter().flat_map(|(_, remark)| remark.places()).map(|(node, _)| node.0 as usize).collect()
-            });
-            if remark.places().any(|(node, _)| !nodes.contains(node.0 as usize)) {
-                return None;
-            }
-            by_places.get_or_insert_with(|| ByPlaces::of(&said)).find(&remark, is_same)
-        });
+        let hash = remark.hash();
+        let is_same = |at: &usize| texts.say_the_same(said.remarks[*at], (&speaker, remark));
+        let is_it = |at: &usize| said.hashes[*at] == hash && is_same(at);
+        let near = (next..said.hashes.len()).take(NEAR).find(is_it);
+        let known = near.or_else(|| by_places.get_or_insert_with(|| said.by_places()).find(hash, is_same));
         if let Some(at) = known {
             next = at + 1;
             *again.entry(remark.rule()).or_insert(0) += 1;
         }
     }
     again
+}
+
+/// What was said, with the hashes of rule and places.
+#[derive(Default)]
+struct Said<'s, 'db> {
+    remarks: Vec<(&'s Speaker<'db>, Remark<'db>)>,
+    hashes: Vec<u64>,
+}
+
+impl<'s, 'db> Said<'s, 'db> {
+    fn extend(&mut self, speaker: &'s Speaker<'db>) {
+        for remark in speaker.remarks() {
+            self.remarks.push((speaker, remark));
+            self.hashes.push(remark.hash());
+        }
+    }
+
+    fn by_places(&self) -> ByPlaces {
+        let mut first = FxHashMap::with_capacity_and_hasher(self.hashes.len(), Default::default());
+        let mut next = vec![None; self.hashes.len()];
+        for (at, &hash) in self.hashes.iter().enumerate().rev() {
+            next[at] = first.insert(hash, at);
+        }
+        ByPlaces { first, next }
+    }
 }
 
 /// Remarks by the hash of rule and places.
@@ -135,17 +152,8 @@ struct ByPlaces {
 }
 
 impl ByPlaces {
-    fn of<'r>(said: &[(&Speaker<'r>, Remark<'r>)]) -> ByPlaces {
-        let mut first = FxHashMap::with_capacity_and_hasher(said.len(), Default::default());
-        let mut next = vec![None; said.len()];
-        for (at, (_, remark)) in said.iter().enumerate().rev() {
-            next[at] = first.insert(remark.hash(), at);
-        }
-        ByPlaces { first, next }
-    }
-
-    fn find(&self, remark: &Remark<'_>, is_it: impl Fn(&usize) -> bool) -> Option<usize> {
-        let first = self.first.get(&remark.hash()).copied();
+    fn find(&self, hash: u64, is_it: impl Fn(&usize) -> bool) -> Option<usize> {
+        let first = self.first.get(&hash).copied();
         std::iter::successors(first, |&at| self.next[at]).find(is_it)
     }
 }

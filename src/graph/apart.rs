@@ -46,13 +46,12 @@ impl Apart {
         }
         let (dense, their) = (one.dense(), other.dense());
         let slots = dense.slots().max(their.slots());
-        let (mut own, mut edges) = (FixedBitSet::with_capacity(slots), FixedBitSet::with_capacity(slots));
+        let mut own = FixedBitSet::with_capacity(slots);
+        let mut edges = dense.unlike_edges(their);
         let mut inside: Vec<GraphId> = Vec::new();
         for node in (0..slots as u32).map(NodeId) {
             match (dense.node(node), their.node(node)) {
-                (Some(one), Some(other)) if Arc::ptr_eq(one, other) || one == other => {
-                    edges.set(node.0 as usize, !dense.has_same_edges(their, node));
-                }
+                (Some(one), Some(other)) if Arc::ptr_eq(one, other) || one == other => {}
                 (None, None) => {}
                 _ => {
                     own.insert(node.0 as usize);
@@ -69,8 +68,8 @@ impl Apart {
                 }
             }
         }
-        let mut nodes = edges;
-        nodes.union_with(&own);
+        edges.union_with(&own);
+        let nodes = edges;
         Some(Apart { snapshots, nodes, own, ids: OnceLock::new(), lists: Mutex::default() })
     }
 

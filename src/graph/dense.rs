@@ -102,6 +102,36 @@ impl Edges {
         self.starts[node.0 as usize + 1]
     }
 
+    /// Whether nodes that follow one another have the same ports, and the same edges in the same order.
+    fn are_same(&self, other: &Edges, nodes: Range<usize>) -> bool {
+        let (own, their) = (&self.starts[nodes.start..=nodes.end], &other.starts[nodes.start..=nodes.end]);
+        let ([first, .., end], [their_first, .., their_end]) = (own, their) else { return true };
+        let is_like = |of: fn(&Start) -> u32| {
+            own.iter().zip(their).all(|(own, their)| of(own) - of(first) == of(their) - of(their_first))
+        };
+        let lies = |of: fn(&Start) -> u32| {
+            (of(first) as usize..of(end) as usize, of(their_first) as usize..of(their_end) as usize)
+        };
+        let (inputs, their_inputs) = lies(|start| start.inputs);
+        let (outputs, their_outputs) = lies(|start| start.outputs);
+        let (before, their_before) = lies(|start| start.control_in);
+        let (after, their_after) = lies(|start| start.control_out);
+        let (rows, their_rows) = (
+            &self.consumer_start[outputs.start..=outputs.end],
+            &other.consumer_start[their_outputs.start..=their_outputs.end],
+        );
+        let read = |rows: &[u32]| rows[0] as usize..rows[rows.len() - 1] as usize;
+        is_like(|start| start.inputs)
+            && is_like(|start| start.outputs)
+            && is_like(|start| start.control_in)
+            && is_like(|start| start.control_out)
+            && rows.iter().zip(their_rows).all(|(own, their)| own - rows[0] == their - their_rows[0])
+            && self.producers[inputs] == other.producers[their_inputs]
+            && self.consumers[read(rows)] == other.consumers[read(their_rows)]
+            && self.control_in[before] == other.control_in[their_before]
+            && self.control_out[after] == other.control_out[their_after]
+    }
+
     #[inline]
     fn control_in(&self, node: NodeId) -> &[NodeId] {
         &self.control_in[self.start(node).control_in as usize..self.end(node).control_in as usize]
@@ -319,11 +349,26 @@ impl Dense {
         self.rows.instances(node)
     }
 
-    /// Whether a node that is in both views has the same edges in both, in the same order.
-    pub(super) fn has_same_edges(&self, other: &Dense, node: NodeId) -> bool {
+    /// Nodes of both views that have other edges in the one than in the other, or in another order.
+    pub(super) fn unlike_edges(&self, other: &Dense) -> FixedBitSet {
+        let mut unlike = FixedBitSet::with_capacity(self.slots().max(other.slots()));
         if Arc::ptr_eq(&self.rows, &other.rows) {
-            return true;
+            return unlike;
         }
+        let (own, theirs) = (self.rows.edges(), other.rows.edges());
+        let end = self.slots().min(other.slots());
+        // Most nodes have the same, which is told of many at once.
+        for from in (0..end).step_by(LEAF) {
+            let run = from..end.min(from + LEAF);
+            if !own.are_same(theirs, run.clone()) {
+                run.filter(|&node| !self.has_same_edges(other, NodeId(node as u32)))
+                    .for_each(|node| unlike.insert(node));
+            }
+        }
+        unlike
+    }
+
+    fn has_same_edges(&self, other: &Dense, node: NodeId) -> bool {
         let (inputs, theirs) = (self.inputs(node), other.inputs(node));
         let (outputs, their_outputs) = (self.outputs(node), other.outputs(node));
         inputs.len() == theirs.len()
