@@ -195,22 +195,6 @@ impl ReachScratch {
     }
 }
 
-/// The places of the nodes of a graph in an order in which every edge goes on, if there is one: that of [`order`].
-fn places(near: Near<'_>, graph: GraphId) -> Option<PerNode<u32>> {
-    let nodes: Vec<NodeId> = near.nodes(graph).collect();
-    let place = PerNode::new(NONE, &nodes, 0..);
-    let goes_on = |(&node, at): (&NodeId, u32)| {
-        let mut goes_on = true;
-        near.successors(node, |to| goes_on &= place.get(to).is_none_or(|to| at < to));
-        goes_on
-    };
-    if nodes.iter().zip(0..).all(goes_on) {
-        return Some(place);
-    }
-    let places = order(&rows(near, &nodes, &place))?;
-    Some(place.map(NONE, |at| places[at as usize]))
-}
-
 fn rows(near: Near<'_>, nodes: &[NodeId], place: &PerNode<u32>) -> Rows {
     Rows::of_nodes(nodes, |node, row| near.successors(node, |to| row.extend(place.get(to))))
 }

@@ -31,7 +31,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::per_node::PerNode;
 use super::super::{GraphId, Input, Near, NodeId, Output, State};
 use super::standing::{Standing, contains};
-use super::{Reach, ReachScratch};
+use super::{NONE, Reach, ReachScratch, order, rows};
 
 /// One edge of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,7 +213,7 @@ impl Overlay {
 
     /// Over nothing but positions in the present state.
     fn in_order(near: Near<'_>, graph: GraphId) -> Overlay {
-        Overlay::over(super::places(near, graph).map(|places| places.map(NOWHERE, |at| i64::from(at) * ROOM)))
+        Overlay::over(positions(near, graph))
     }
 
     fn over(positions: Option<PerNode<i64>>) -> Overlay {
@@ -440,6 +440,21 @@ impl Overlay {
         }
         (self.intact && standing.reached(to) && !self.loose.contains(&from)).then_some(true)
     }
+}
+
+/// Positions that grow along each edge, if there are any: those of the list as it is, or of [`order`].
+fn positions(near: Near<'_>, graph: GraphId) -> Option<PerNode<i64>> {
+    let nodes = near.state().whole_list(graph).cloned().unwrap_or_else(|| near.nodes(graph).collect());
+    let positions = PerNode::new(NOWHERE, &nodes, (0..).map(|at| at * ROOM));
+    let goes_on = |(&node, at): (&NodeId, i64)| {
+        near.all_successors(node, |to| positions.get(to).is_none_or(|to| at * ROOM < to))
+    };
+    if nodes.iter().zip(0..).all(goes_on) {
+        return Some(positions);
+    }
+    let place = PerNode::new(NONE, &nodes, 0..);
+    let places = order(&rows(near, &nodes, &place))?;
+    Some(place.map(NOWHERE, |at| i64::from(places[at as usize]) * ROOM))
 }
 
 /// Whether an edge, or a few nodes behind which there are new edges, lead from one node to another. `gained`: starts of new
