@@ -383,18 +383,12 @@ impl Dense {
     /// order, then the control successors in edge order. Two edges into one node give it twice.
     #[inline]
     pub fn successors(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        let (data, control) = self.ways_on(node);
-        data.iter().map(|input| input.node).chain(control.iter().copied())
-    }
-
-    /// The same in two rows.
-    #[inline]
-    pub(super) fn ways_on(&self, node: NodeId) -> (&[Input], &[NodeId]) {
         let edges = self.rows.edges();
         // The rows of one node's outputs lie side by side.
         let from = edges.consumer_start[edges.start(node).outputs as usize] as usize;
         let to = edges.consumer_start[edges.end(node).outputs as usize] as usize;
-        (&edges.consumers[from..to], edges.control_out(node))
+        let data = edges.consumers[from..to].iter().map(|input| input.node);
+        data.chain(edges.control_out(node).iter().copied())
     }
 
     /// For every incoming edge of `node`, the node it leaves: producers by input index, then the control

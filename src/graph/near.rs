@@ -175,18 +175,6 @@ impl<'a> Near<'a> {
         }
     }
 
-    /// Whether something holds of the node that each edge out of `node` enters.
-    #[inline]
-    pub(super) fn all_successors(&self, node: NodeId, mut holds: impl FnMut(NodeId) -> bool) -> bool {
-        if let Some(dense) = self.flat(node) {
-            let (data, control) = dense.ways_on(node);
-            return data.iter().all(|input| holds(input.node)) && control.iter().all(|&to| holds(to));
-        }
-        let mut all = true;
-        self.successors(node, |to| all = all && holds(to));
-        all
-    }
-
     /// The node that each edge into `node` leaves: data by input, then control.
     pub fn predecessors(&self, node: NodeId, visit: impl FnMut(NodeId)) {
         let state = self.state;

@@ -31,7 +31,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::per_node::PerNode;
 use super::super::{GraphId, Input, Near, NodeId, Output, State};
 use super::standing::{Standing, contains};
-use super::{NONE, Reach, ReachScratch, order, rows};
+use super::{Reach, ReachScratch};
 
 /// One edge of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +125,10 @@ const WIDENED: usize = 16;
 
 /// No position.
 const NOWHERE: i64 = i64::MIN;
+
+/// What stands for the position of a node that has none yet, and of one that waits for those that lead to it.
+const UNSEEN: i64 = NOWHERE + 1;
+const OPEN: i64 = NOWHERE + 2;
 
 /// Room between the positions of two nodes of the index.
 const ROOM: i64 = 1 << 30;
@@ -442,19 +446,38 @@ impl Overlay {
     }
 }
 
-/// Positions that grow along each edge, if there are any: those of the list as it is, or of [`order`].
+/// Positions that grow along each edge, if there are any: those of the list, but that what leads to a node and stands behind it is
+/// pulled in front of it.
 fn positions(near: Near<'_>, graph: GraphId) -> Option<PerNode<i64>> {
     let nodes = near.state().whole_list(graph).cloned().unwrap_or_else(|| near.nodes(graph).collect());
-    let positions = PerNode::new(NOWHERE, &nodes, (0..).map(|at| at * ROOM));
-    let goes_on = |(&node, at): (&NodeId, i64)| {
-        near.all_successors(node, |to| positions.get(to).is_none_or(|to| at * ROOM < to))
-    };
-    if nodes.iter().zip(0..).all(goes_on) {
-        return Some(positions);
+    let mut positions = PerNode::new(NOWHERE, &nodes, std::iter::repeat(UNSEEN));
+    let (mut next, mut open) = (0, Vec::new());
+    for &node in nodes.iter() {
+        open.push(node);
+        while let Some(&node) = open.last() {
+            match *positions.at(node) {
+                UNSEEN => {
+                    positions.set(node, OPEN);
+                    let mut is_cycle = false;
+                    near.predecessors(node, |before| match *positions.at(before) {
+                        UNSEEN => open.push(before),
+                        state => is_cycle |= state == OPEN,
+                    });
+                    if is_cycle {
+                        return None;
+                    }
+                }
+                state => {
+                    if state == OPEN {
+                        positions.set(node, next);
+                        next += ROOM;
+                    }
+                    open.pop();
+                }
+            }
+        }
     }
-    let place = PerNode::new(NONE, &nodes, 0..);
-    let places = order(&rows(near, &nodes, &place))?;
-    Some(place.map(NOWHERE, |at| i64::from(places[at as usize]) * ROOM))
+    Some(positions)
 }
 
 /// Whether an edge, or a few nodes behind which there are new edges, lead from one node to another. `gained`: starts of new
