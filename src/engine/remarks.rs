@@ -4,17 +4,16 @@
 //! only where it cannot be told otherwise: a text that shows nothing but what its things are called says the same wherever they are
 //! called the same.
 
-use std::cell::RefCell;
-use std::hash::{Hash, Hasher};
-use std::sync::Arc;
-
+use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::cell::{OnceCell, RefCell};
+use std::hash::{Hash, Hasher};
 
 use super::outcome::RuleRef;
 use super::render::Renderer;
 use super::run::{Draft, PassResult, PassRun, run_pass};
 use crate::db::{self, Db, EntryName, RuleSet};
-use crate::graph::{Anchor, Dense, NodeId, Sym};
+use crate::graph::{Anchor, Dense, Node, NodeId, Sym};
 use crate::lang::eval::{EditKind, Value};
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Expr, Local, Text, TextId};
@@ -38,11 +37,11 @@ impl Remark<'_> {
         self.places.iter().filter_map(place_of)
     }
 
-    /// Of rule and places.
+    /// Of rule and nodes.
     fn hash(&self) -> u64 {
         let mut hasher = FxHasher::default();
-        self.entry.hash(&mut hasher);
-        self.places().for_each(|place| place.hash(&mut hasher));
+        self.entry.1.hash(&mut hasher);
+        self.places().for_each(|(node, _)| node.hash(&mut hasher));
         hasher.finish()
     }
 }
@@ -119,7 +118,7 @@ pub fn said_again<'db>(
     again
 }
 
-/// What was said, with the hashes of rule and places.
+/// What was said, with the hashes of rule and nodes.
 #[derive(Default)]
 struct Said<'s, 'db> {
     remarks: Vec<(&'s Speaker<'db>, Remark<'db>)>,
@@ -144,7 +143,7 @@ impl<'s, 'db> Said<'s, 'db> {
     }
 }
 
-/// Remarks by the hash of rule and places.
+/// Remarks by the hash of rule and nodes.
 struct ByPlaces {
     first: FxHashMap<u64, usize>,
     /// Of each the next one of the same hash.
@@ -165,27 +164,27 @@ struct Speaker<'db> {
     result: &'db PassResult,
     inserted: FxHashSet<NodeId>,
     renderer: Renderer<'db>,
+    /// Nodes that have another name or operator type in the graph of the step that is compared with this one, or are not in it.
+    otherwise: OnceCell<FixedBitSet>,
 }
 
 impl<'db> Speaker<'db> {
     fn new(db: &'db dyn Db, rules: RuleSet, run: PassRun<'db>) -> Speaker<'db> {
         let (snapshot, result) = (run.at(db).snapshot(db), run_pass(db, rules, run));
         let renderer = Renderer::new(db, rules, snapshot);
-        Speaker { nodes: snapshot.dense(), result, inserted: inserted(result), renderer }
+        let (nodes, inserted) = (snapshot.dense(), inserted(result));
+        Speaker { nodes, result, inserted, renderer, otherwise: OnceCell::new() }
     }
 
     fn remarks(&self) -> impl Iterator<Item = Remark<'db>> {
         self.result.drafts.iter().filter_map(|draft| remark(draft, &self.inserted))
     }
 
-    /// Whether a node has the same name and operator type as in the graph of another step.
+    /// Whether a node has the same name and operator type as in the graph of the step that is compared with this one.
     fn calls_the_same(&self, other: &Speaker<'_>, node: NodeId) -> bool {
-        match (self.nodes.node(node), other.nodes.node(node)) {
-            (Some(one), Some(other)) => {
-                Arc::ptr_eq(one, other) || one.ty == other.ty && one.name == other.name
-            }
-            (one, other) => one.is_none() && other.is_none(),
-        }
+        let is_like = |one: &Node, other: &Node| one.ty == other.ty && one.name == other.name;
+        let otherwise = self.otherwise.get_or_init(|| self.nodes.unlike_nodes(other.nodes, is_like));
+        !otherwise.contains(node.0 as usize)
     }
 
     fn text(&self, remark: Remark<'_>) -> String {

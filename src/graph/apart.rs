@@ -45,20 +45,12 @@ impl Apart {
             return Some(Apart { snapshots, nodes, own, ids: OnceLock::new(), lists: Mutex::default() });
         }
         let (dense, their) = (one.dense(), other.dense());
-        let slots = dense.slots().max(their.slots());
-        let mut own = FixedBitSet::with_capacity(slots);
-        let mut edges = dense.unlike_edges(their);
-        let mut inside: Vec<GraphId> = Vec::new();
-        for node in (0..slots as u32).map(NodeId) {
-            match (dense.node(node), their.node(node)) {
-                (Some(one), Some(other)) if Arc::ptr_eq(one, other) || one == other => {}
-                (None, None) => {}
-                _ => {
-                    own.insert(node.0 as usize);
-                    inside.extend(dense.instances(node).iter().chain(their.instances(node)));
-                }
-            }
-        }
+        let mut own = dense.unlike_nodes(their, |one, other| one == other);
+        let instances = |node: usize| {
+            let node = NodeId(node as u32);
+            dense.instances(node).iter().chain(their.instances(node)).copied()
+        };
+        let mut inside: Vec<GraphId> = own.ones().flat_map(instances).collect();
         // What lies inside of a node is told apart by that.
         while let Some(graph) = inside.pop() {
             for (state, dense) in [(a, dense), (b, their)] {
@@ -68,8 +60,8 @@ impl Apart {
                 }
             }
         }
-        edges.union_with(&own);
-        let nodes = edges;
+        let mut nodes = dense.unlike_edges(their);
+        nodes.union_with(&own);
         Some(Apart { snapshots, nodes, own, ids: OnceLock::new(), lists: Mutex::default() })
     }
 

@@ -349,6 +349,28 @@ impl Dense {
         self.rows.instances(node)
     }
 
+    /// Nodes that are in one view alone, or in both but not alike.
+    pub fn unlike_nodes(&self, other: &Dense, is_like: impl Fn(&Node, &Node) -> bool) -> FixedBitSet {
+        let mut unlike = FixedBitSet::with_capacity(self.slots().max(other.slots()));
+        let (own, theirs) = (&self.rows.leaves, &other.rows.leaves);
+        for leaf in 0..own.len().max(theirs.len()) {
+            let pair = [own.get(leaf), theirs.get(leaf)];
+            if matches!(pair, [Some(own), Some(their)] if Arc::ptr_eq(own, their)) {
+                continue;
+            }
+            for at in 0..LEAF {
+                let is_same = match pair.map(|leaf| leaf.and_then(|leaf| leaf.get(at))) {
+                    [Some(own), Some(their)] => Arc::ptr_eq(own, their) || is_like(own, their),
+                    [one, other] => one.is_none() && other.is_none(),
+                };
+                if !is_same {
+                    unlike.insert(leaf * LEAF + at);
+                }
+            }
+        }
+        unlike
+    }
+
     /// Nodes of both views that have other edges in the one than in the other, or in another order.
     pub(super) fn unlike_edges(&self, other: &Dense) -> FixedBitSet {
         let mut unlike = FixedBitSet::with_capacity(self.slots().max(other.slots()));
