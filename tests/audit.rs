@@ -148,7 +148,7 @@ fn reports_are_the_same_each_time() {
 #[test]
 fn an_edit_recomputes_what_it_touches() {
     const PATH: &str = "rules/layout.anchor";
-    let mut session = Session::new(RuleSources::shipped());
+    let mut session = Session::logging(RuleSources::shipped());
     let text = session.file_text(PATH).expect("a rule file").to_string();
     let before = Audit::of(&session, None);
     let mut queries_after = |text: &str| {

@@ -40,7 +40,7 @@ impl Watch {
         let steps = passes.iter().map(|pass| Sym::new(pass)).collect();
         let request = Request { graph: GraphId::ROOT, node: None, steps, sort: false };
         let watch =
-            Watch { session: Session::new(sources), snapshot, request, files, options: BTreeMap::new() };
+            Watch { session: Session::logging(sources), snapshot, request, files, options: BTreeMap::new() };
         watch.run();
         watch
     }

@@ -67,9 +67,9 @@ pub trait Db: salsa::Database {
     fn past_answers(&self) -> Option<Arc<PastAnswers>>;
 }
 
-/// The database. `log` collects the names of executed queries while it is on, for tests of incrementality.
+/// The database. `log` collects the names of executed queries while it is on, for tests of incrementality ([`Database::logging`]).
 #[salsa::db]
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Database {
     storage: salsa::Storage<Self>,
     log: Arc<Mutex<Option<Vec<String>>>>,
@@ -96,8 +96,10 @@ impl Db for Database {
     }
 }
 
-impl Default for Database {
-    fn default() -> Self {
+impl Database {
+    /// A database that can tell what is executed. Others are not asked to: an edit verifies thousands of queries, and each would
+    /// be an event.
+    pub fn logging() -> Self {
         let log: Arc<Mutex<Option<Vec<String>>>> = Arc::default();
         let sink = log.clone();
         let storage = salsa::Storage::new(Some(Box::new(move |event: salsa::Event| {
@@ -108,11 +110,9 @@ impl Default for Database {
                 log.push(key.split('(').next().unwrap_or(&key).to_owned());
             }
         })));
-        Database { storage, log, tally: None, past_runs: None, past_answers: None }
+        Database { storage, log, ..Database::default() }
     }
-}
 
-impl Database {
     /// Starts, or restarts, the log of executed queries.
     pub fn start_log(&self) {
         *self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(Vec::new());

@@ -127,6 +127,8 @@ struct Said<'s, 'db> {
 
 impl<'s, 'db> Said<'s, 'db> {
     fn extend(&mut self, speaker: &'s Speaker<'db>) {
+        self.remarks.reserve(speaker.result.drafts.len());
+        self.hashes.reserve(speaker.result.drafts.len());
         for remark in speaker.remarks() {
             self.remarks.push((speaker, remark));
             self.hashes.push(remark.hash());

@@ -221,7 +221,9 @@ impl<'a> Engine<'a> {
     ) -> Result<(), Failure> {
         let ended = self.run_entry(machine, kind, name, only);
         if ended.as_ref().err().is_none_or(|failure| failure.stands) {
-            for report in machine.take_reports() {
+            let reports = machine.take_reports();
+            self.drafts.borrow_mut().reserve(reports.len());
+            for report in reports {
                 self.report(machine.program(), report);
             }
         }

@@ -171,7 +171,15 @@ const NESTED_PIPELINES: usize = 16;
 
 impl Session {
     pub fn new(sources: RuleSources) -> Session {
-        let db = Database::default();
+        Session::over(Database::default(), sources)
+    }
+
+    /// A session whose database can tell what it executes ([`Database::start_log`]).
+    pub fn logging(sources: RuleSources) -> Session {
+        Session::over(Database::logging(), sources)
+    }
+
+    fn over(db: Database, sources: RuleSources) -> Session {
         let files = sources
             .files
             .into_iter()
