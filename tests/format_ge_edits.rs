@@ -258,3 +258,27 @@ fn a_removed_call_takes_its_graph_along() {
     let expected = "graph {\n  name: \"root\"\n  op {\n    name: \"rest\"\n  }\n}\n";
     assert_eq!(String::from_utf8(saved).unwrap(), expected);
 }
+
+/// Two nodes are called `b`; edges of the file mean the first.
+#[test]
+fn edges_of_the_second_node_of_a_name_are_not_written() {
+    let twice = GRAPH.replace("name: \"f\"", "name: \"b\"");
+    let loaded = load(twice.as_bytes(), "", &LoadContext::default()).unwrap();
+    let twins: Vec<NodeId> =
+        loaded.snapshot.list(GraphId::ROOT).filter(|id| &*loaded.snapshot.node(*id).name == "b").collect();
+    let saved = |change: &dyn Fn(&mut Edit)| {
+        let mut edit = loaded.snapshot.edit();
+        change(&mut edit);
+        [Format::GeText, Format::GeBinary].map(|format| {
+            let saved = save(&loaded, &edit.clone().finish(&loaded.snapshot), format);
+            saved.map(drop).map_err(|error| (error.code, error.message, error.help))
+        })
+    };
+    assert_eq!(saved(&|_| ()), [Ok(()), Ok(())]);
+    assert_eq!(saved(&|edit| _ = edit.add_control(twins[0], node(&loaded, "c"))), [Ok(()), Ok(())]);
+    let message =
+        "graph `g` has two nodes called `b`; edges of the second would be read as those of the first";
+    let help = "give one of the two another name in the file that was read";
+    let refused = Err(("format::duplicate-node", message.to_owned(), Some(help.to_owned())));
+    assert_eq!(saved(&|edit| _ = edit.add_control(twins[1], node(&loaded, "c"))), [refused.clone(), refused]);
+}

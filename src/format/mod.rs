@@ -122,7 +122,7 @@ pub fn save_with_warnings(
     format: Format,
 ) -> Result<(Vec<u8>, Vec<FormatWarning>), FormatError> {
     match format {
-        Format::GeText => Ok(ge::save_text(origin, now)),
+        Format::GeText => ge::save_text(origin, now),
         Format::GeBinary => ge::save_binary(origin, now),
         Format::Om => {
             let message = "an offline model cannot be written: its kernels were made for the graph it had";

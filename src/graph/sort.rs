@@ -66,7 +66,14 @@ pub struct CycleError {
 impl fmt::Display for CycleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 8;
-        write!(f, "graph `{}` has a cycle of {} nodes: ", self.graph_name, self.nodes.len())?;
+        match &*self.graph_name {
+            "" => f.write_str("the graph")?,
+            name => write!(f, "graph `{name}`")?,
+        }
+        match self.nodes.len() {
+            1 => f.write_str(" has a node that leads to itself: ")?,
+            count => write!(f, " has a cycle of {count} nodes: ")?,
+        }
         for name in self.node_names.iter().take(SHOWN) {
             write!(f, "`{name}` -> ")?;
         }

@@ -91,7 +91,7 @@ fn a_node_that_reads_itself_is_a_cycle() {
     let snapshot = Sketch::flat("a b", "a>b b>b");
     for mode in ALL_MODES {
         let error = try_sorted(&snapshot, GraphId::ROOT, mode).expect_err("b is a cycle");
-        assert_eq!(error.to_string(), "graph `g` has a cycle of 1 nodes: `b` -> `b`");
+        assert_eq!(error.to_string(), "graph `g` has a node that leads to itself: `b` -> `b`");
     }
 }
 

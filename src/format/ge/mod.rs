@@ -18,6 +18,8 @@ mod unknown;
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 pub use om::MAGIC as OM_MAGIC;
 
 /// Attributes that readers, writers and sorts keep for themselves: no two results differ in them alone.
@@ -80,15 +82,23 @@ pub(super) fn finish(
 pub type Saved = (Vec<u8>, Vec<FormatWarning>);
 
 /// Writes a text dump. Of `origin` only what a GE file left there is used.
-pub fn save_text(origin: &Loaded, now: &Snapshot) -> Saved {
+///
+/// # Errors
+/// Edges would be read as those of another node (see [`edges_can_be_named`]).
+pub fn save_text(origin: &Loaded, now: &Snapshot) -> Result<Saved, FormatError> {
+    edges_can_be_named(now)?;
     let (text, skipped) = text::print(&messages(origin, now));
-    (text.into_bytes(), left_out(skipped, "of a binary file have no name in a text dump"))
+    Ok((text.into_bytes(), left_out(skipped, "of a binary file have no name in a text dump")))
 }
 
 /// Writes a serialized model.
+///
+/// # Errors
+/// It is too large for one message, or edges would be read as those of another node.
 pub fn save_binary(origin: &Loaded, now: &Snapshot) -> Result<Saved, FormatError> {
     /// Protobuf's own ceiling for one message.
     const MOST: usize = i32::MAX as usize;
+    edges_can_be_named(now)?;
     let (bytes, skipped) = binary::write(&messages(origin, now));
     if bytes.len() > MOST {
         let message =
@@ -96,6 +106,31 @@ pub fn save_binary(origin: &Loaded, now: &Snapshot) -> Result<Saved, FormatError
         return Err(FormatError::new("format::too-large", message).with_help("write a text dump instead"));
     }
     Ok((bytes, left_out(skipped, "of a text dump have no number in a binary file")))
+}
+
+/// Edges name the node that they leave, and of two nodes of one name in a graph they mean the first (`graph_formats.md` 3.1). Such
+/// a graph can be read, but not be written any more when something is wired to the second.
+fn edges_can_be_named(now: &Snapshot) -> Result<(), FormatError> {
+    for (graph, info) in now.graphs_by_id() {
+        let mut names = FxHashSet::default();
+        for id in now.list(graph) {
+            let node = now.node(id);
+            let leads_on = || {
+                let mut outputs = (0..node.outputs.len() as u32).map(|index| id.output(index));
+                outputs.any(|output| now.consumers(output).next().is_some())
+                    || now.control_out(id).next().is_some()
+            };
+            if !names.insert(&node.name) && leads_on() {
+                let (name, node) = (&info.name, &node.name);
+                let message = format!(
+                    "graph `{name}` has two nodes called `{node}`; edges of the second would be read as those of the first"
+                );
+                let help = "give one of the two another name in the file that was read";
+                return Err(FormatError::new("format::duplicate-node", message).with_help(help));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn left_out(count: usize, why: &str) -> Vec<FormatWarning> {
