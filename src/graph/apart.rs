@@ -133,3 +133,76 @@ impl Apart {
         *lists.entry((graph, all)).or_insert_with(same)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::testing::{Sketch, bare_node};
+    use super::super::{Edit, Node, Place, Sym};
+    use super::*;
+
+    /// Enough nodes for several leaves of the tables.
+    const NODES: u32 = 100;
+
+    fn chain() -> Snapshot {
+        let names: Vec<String> = (0..NODES).map(|n| format!("o{n}")).collect();
+        let edges: Vec<String> = (1..NODES).map(|n| format!("o{}>o{n} o{}>o{n}", n - 1, n / 2)).collect();
+        Sketch::flat(&names.join(" "), &edges.join(" "))
+    }
+
+    fn changed(before: &Snapshot, changes: &[(u8, u32, u32)]) -> Snapshot {
+        let mut edit = before.edit();
+        changes.iter().for_each(|&of| change(&mut edit, of));
+        edit.finish(before)
+    }
+
+    fn change(edit: &mut Edit, (kind, one, other): (u8, u32, u32)) {
+        let nodes: Vec<NodeId> = edit.list(GraphId::ROOT).collect();
+        let [one, other] = [one, other].map(|at| nodes[at as usize % nodes.len()]);
+        let has_inputs = !edit.node(other).inputs.is_empty();
+        match kind % 7 {
+            0 if has_inputs => edit.connect(one.output(0), other.input(0)),
+            1 if has_inputs => edit.disconnect(other.input(0)),
+            2 => _ = edit.add_control(one, other),
+            3 => edit.remove_node(one),
+            4 => _ = edit.add_node(bare_node("new", GraphId::ROOT), Place::After(one)),
+            5 => edit.update_node(one, |node| node.ty = Sym::new("other")),
+            // The last of the readers.
+            6 => {
+                let first = edit.consumers(one.output(0)).next();
+                first.into_iter().for_each(|input| edit.connect(one.output(0), input));
+            }
+            _ => {}
+        }
+    }
+
+    /// All that stands at a node, from the maps: itself, and its edges in order.
+    fn around(state: &State, node: NodeId) -> (Option<Node>, String) {
+        let Some(own) = state.get_node(node) else { return Default::default() };
+        let outputs = (0..own.outputs.len() as u32).map(|at| node.output(at));
+        let readers: Vec<Vec<_>> = outputs.map(|output| state.consumers(output).collect()).collect();
+        let inputs = (0..own.inputs.len() as u32).map(|at| node.input(at));
+        let sources: Vec<_> = inputs.map(|input| state.producer(input)).collect();
+        let controls: [Vec<NodeId>; 2] =
+            [state.control_in(node).collect(), state.control_out(node).collect()];
+        (Some((**own).clone()), format!("{readers:?} {sources:?} {controls:?}"))
+    }
+
+    proptest! {
+        #[test]
+        fn nodes_are_told_apart_by_all_that_stands_at_them(
+            one in prop::collection::vec(any::<(u8, u32, u32)>(), 0..6),
+            other in prop::collection::vec(any::<(u8, u32, u32)>(), 0..6),
+        ) {
+            let root = chain();
+            let (one, other) = (changed(&root, &one), changed(&root, &other));
+            let apart = Apart::between(&one, &other).expect("the same graphs");
+            for node in (0..NODES + 8).map(NodeId) {
+                let (a, b) = (around(&one, node), around(&other, node));
+                prop_assert_eq!(apart.is_same(node), a == b, "{:?}", node);
+                prop_assert_eq!(apart.is_same_in_itself(node), a.0 == b.0, "{:?}", node);
+            }
+        }
+    }
+}
