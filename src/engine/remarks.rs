@@ -4,10 +4,11 @@
 //! only where it cannot be told otherwise: a text that shows nothing but what its things are called says the same wherever they are
 //! called the same.
 
-use fixedbitset::FixedBitSet;
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cell::{OnceCell, RefCell};
 use std::hash::{Hash, Hasher};
+
+use fixedbitset::FixedBitSet;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::outcome::RuleRef;
 use super::render::Renderer;
@@ -159,7 +160,7 @@ impl ByPlaces {
     }
 }
 
-/// A step that has been run.
+/// A step that has been run: one that spoke before, or the one that is compared with all of these.
 struct Speaker<'db> {
     /// The graph that texts are about.
     nodes: &'db Dense,

@@ -268,13 +268,14 @@ pub fn edit_sentence(edit: &EditEntry, mood: Mood) -> String {
                 shown.join(", ") + &rest
             };
             let verb = verb("was inserted", "would be inserted");
-            let name = plain(name);
-            format!(
-                "{} `{name}` {verb} between {} and {}",
-                plain(op.as_str()),
-                list(from, false),
-                list(to, true)
-            )
+            let (op, name) = (plain(op.as_str()), plain(name));
+            let place = match (from.is_empty(), to.is_empty()) {
+                (false, false) => format!("between {} and {}", list(from, false), list(to, true)),
+                (false, true) => format!("behind {}", list(from, false)),
+                (true, false) => format!("in front of {}", list(to, true)),
+                (true, true) => "without data edges".to_owned(),
+            };
+            format!("{op} `{name}` {verb} {place}")
         }
         EditEntryKind::Delete { op, name } => {
             let name = plain(name);

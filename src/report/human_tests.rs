@@ -162,6 +162,27 @@ fn what_a_new_node_is_like_is_left_to_the_edit_list() {
 }
 
 #[test]
+fn a_new_node_is_told_by_the_edges_that_it_has() {
+    let (graph, _) = testing::graph(testing::GRAPH);
+    let mut edit = testing::outcome(&graph).steps[0].edits[0].clone();
+    let mut sentence = |reads: bool, feeds: bool| {
+        if let EditEntryKind::Insert { from, to, .. } = &mut edit.kind {
+            from.truncate(usize::from(reads));
+            to.truncate(usize::from(feeds));
+        }
+        edit_sentence(&edit, Mood::Done)
+    };
+    assert_eq!(sentence(true, true), "Copy `copy_0` was inserted between `c:out0` and `no:in0`");
+    assert_eq!(sentence(true, false), "Copy `copy_0` was inserted behind `c:out0`");
+    assert_eq!(sentence(false, false), "Copy `copy_0` was inserted without data edges");
+    let mut fed = testing::outcome(&graph).steps[0].edits[0].clone();
+    if let EditEntryKind::Insert { from, .. } = &mut fed.kind {
+        from.clear();
+    }
+    assert_eq!(edit_sentence(&fed, Mood::Proposed), "Copy `copy_0` would be inserted in front of `no:in0`");
+}
+
+#[test]
 fn no_span_is_too_odd_to_draw() {
     for text in ["", "\n", "a", "é\nb", "a\r\nb\r\n", "a\n\nb", "\ta\n", "日本\n"] {
         let source = Arc::new(Source::new("f", text));
