@@ -246,6 +246,10 @@ pub struct WatchArgs {
     /// Run these passes or pipelines on them instead of the whole pipeline
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub passes: Vec<String>,
+    /// Of what came and of what went, show this many lines at most for the rules and for each graph; the default is 20 on
+    /// a terminal and all elsewhere
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
     /// Look once and end; exit code 1 if there are errors, failing tests, or graphs that cannot be run
     #[arg(long)]
     pub once: bool,

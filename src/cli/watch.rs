@@ -36,6 +36,8 @@ use crate::workspace::{Workspace, rule_tree};
 
 /// Saves that come close together are looked at once.
 const QUIET: Duration = Duration::from_millis(60);
+/// Lines of one kind, of the rules or of one graph, that are shown to a person who did not ask for more.
+const TERMINAL_LIMIT: usize = 20;
 
 pub fn watch(args: &WatchArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
     let (sender, receiver) = channel();
@@ -49,16 +51,18 @@ pub fn watch(args: &WatchArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Do
     let mut eye = Eye::new(args, connect, desk.io.environment.clone());
     let mut watched = BTreeSet::new();
     let mut state: Option<State> = None;
+    let default = if desk.report_terminal() { TERMINAL_LIMIT } else { usize::MAX };
+    let limit = args.limit.unwrap_or(default);
     loop {
         // Folders are watched before they are read, so that no change falls between.
         follow(&mut watcher, &mut watched, eye.folders())?;
         let now = eye.look();
         follow(&mut watcher, &mut watched, eye.folders())?;
         let (lines, now) = match &state {
-            None => (now.first(), now),
+            None => (now.first(limit), now),
             Some(old) => {
                 let now = now.after(old);
-                (now.news(old), now)
+                (now.news(old, limit), now)
             }
         };
         if state.is_none() || !lines.is_empty() {

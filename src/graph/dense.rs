@@ -184,28 +184,8 @@ impl Rows {
         if let (true, Some(list)) = (self.wrapped.is_empty(), state.whole_list(GraphId::ROOT)) {
             return list.clone();
         }
-        let list = |graph| -> Arc<[NodeId]> {
-            let live = |node: &NodeId| self.kind(*node).is_some();
-            let entries = || state.entries(graph).filter(live).collect();
-            state.whole_list(graph).cloned().unwrap_or_else(entries)
-        };
-        let mut order = Vec::with_capacity(state.node_count());
-        let mut stack = vec![(list(GraphId::ROOT), 0)];
-        while let Some((nodes, next)) = stack.last_mut() {
-            // Up to the next node that owns graphs.
-            let rest = &nodes[*next..];
-            let wrapper = rest.iter().position(|node| self.wrappers.contains(node.0 as usize));
-            let run = &rest[..wrapper.map_or(rest.len(), |at| at + 1)];
-            order.extend_from_slice(run);
-            *next += run.len();
-            match (wrapper, run.last()) {
-                (Some(_), Some(&node)) => {
-                    stack.extend(self.instances(node).iter().rev().map(|&graph| (list(graph), 0)));
-                }
-                _ => _ = stack.pop(),
-            }
-        }
-        order.into()
+        let is_live = |node| self.kind(node).is_some();
+        state.all_nodes_by(GraphId::ROOT, is_live, |node| self.instances(node)).into()
     }
 }
 

@@ -150,18 +150,8 @@ impl<'a> Near<'a> {
 
     /// What [`State::all_nodes`] gives.
     pub fn all_nodes(&self, graph: GraphId) -> Vec<NodeId> {
-        let mut order = Vec::new();
-        let mut stack = vec![self.state.entries(graph)];
-        while let Some(top) = stack.last_mut() {
-            let Some(id) = top.next() else {
-                stack.pop();
-                continue;
-            };
-            let Some(node) = self.node(id) else { continue };
-            order.push(id);
-            stack.extend(node.subgraphs.iter().rev().map(|&inner| self.state.entries(inner)));
-        }
-        order
+        let owned = |node| self.node(node).map_or(&[][..], |found| &found.subgraphs);
+        self.state.all_nodes_by(graph, |node| self.node(node).is_some(), owned)
     }
 
     /// The node that each edge out of `node` enters: data by output and edge order, then control. Two edges give one twice.

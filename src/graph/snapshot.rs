@@ -254,6 +254,36 @@ impl State {
         Near::new(self, None).all_nodes(graph)
     }
 
+    /// [`State::all_nodes`], with the caller's own test of life, and its own way to the graphs that a node owns.
+    pub(super) fn all_nodes_by<'a>(
+        &self,
+        graph: GraphId,
+        is_live: impl Fn(NodeId) -> bool,
+        owned: impl Fn(NodeId) -> &'a [GraphId],
+    ) -> Vec<NodeId> {
+        let list = |graph| -> Arc<[NodeId]> {
+            let entries = || self.entries(graph).filter(|&node| is_live(node)).collect();
+            self.whole_list(graph).cloned().unwrap_or_else(entries)
+        };
+        let mut order = Vec::new();
+        let mut stack = vec![(list(graph), 0)];
+        while let Some((nodes, next)) = stack.last_mut() {
+            // Up to the next node that owns graphs.
+            let rest = &nodes[*next..];
+            let owner = rest.iter().position(|&node| !owned(node).is_empty());
+            let run = &rest[..owner.map_or(rest.len(), |at| at + 1)];
+            order.extend_from_slice(run);
+            *next += run.len();
+            match (owner, run.last()) {
+                (Some(_), Some(&node)) => {
+                    stack.extend(owned(node).iter().rev().map(|&inner| (list(inner), 0)));
+                }
+                _ => _ = stack.pop(),
+            }
+        }
+        order
+    }
+
     /// The graph that owns the node that owns `graph`, or `None` for the root.
     pub fn parent_graph(&self, graph: GraphId) -> Option<GraphId> {
         self.graph(graph).parent.map(|node| self.node(node).graph)

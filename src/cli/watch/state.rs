@@ -5,9 +5,6 @@
 
 use std::collections::BTreeMap;
 
-/// Lines of one kind that are told of one graph, or of the rules.
-const MOST_TOLD: usize = 20;
-
 /// Something that is there or not: what it is called wherever it stands, and what is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted {
@@ -106,7 +103,7 @@ impl State {
     }
 
     /// What is wrong now, for the first look: verdicts are counted, not listed.
-    pub fn first(&self) -> Vec<Line> {
+    pub fn first(&self, limit: usize) -> Vec<Line> {
         let mut known = self.clone();
         known.complaints.clear();
         known.tests =
@@ -114,12 +111,13 @@ impl State {
         for graph in known.graphs.values_mut() {
             graph.trouble = None;
         }
-        self.news(&known)
+        self.news(&known, limit)
     }
 
-    /// What changed since `old`; nothing if nothing did.
-    pub fn news(&self, old: &State) -> Vec<Line> {
-        let mut lines = differences(&old.complaints, &self.complaints, "");
+    /// What changed since `old`; nothing if nothing did. Of one kind, of one graph or of the rules, no more lines are told than
+    /// the limit.
+    pub fn news(&self, old: &State, limit: usize) -> Vec<Line> {
+        let mut lines = differences(&old.complaints, &self.complaints, "", limit);
         if let Some(tests) = &self.tests {
             let nothing = BTreeMap::new();
             let before = old.tests.as_ref().unwrap_or(&nothing);
@@ -153,7 +151,7 @@ impl State {
             }
             let nothing = Vec::new();
             let [old, new] = [before, graph].map(|graph| graph.verdicts.as_ref().unwrap_or(&nothing));
-            of_graph.extend(differences(old, new, "  "));
+            of_graph.extend(differences(old, new, "  ", limit));
             if !of_graph.is_empty() {
                 lines.push(Line { turn: Turn::Plain, text: path.clone() });
                 lines.append(&mut of_graph);
@@ -167,7 +165,7 @@ impl State {
 }
 
 /// What is in one list and not in the other, each as often as that.
-fn differences(old: &[Noted], new: &[Noted], margin: &str) -> Vec<Line> {
+fn differences(old: &[Noted], new: &[Noted], margin: &str, limit: usize) -> Vec<Line> {
     let only_in = |list: &[Noted], other: &[Noted]| {
         let mut left: BTreeMap<&str, usize> = BTreeMap::new();
         for noted in other {
@@ -185,11 +183,12 @@ fn differences(old: &[Noted], new: &[Noted], margin: &str) -> Vec<Line> {
     let mut lines = Vec::new();
     for (turn, sign, found) in [(Turn::Worse, '+', only_in(new, old)), (Turn::Better, '-', only_in(old, new))]
     {
-        let hidden = found.len().saturating_sub(MOST_TOLD);
-        let shown = found.into_iter().take(MOST_TOLD);
+        let hidden = found.len().saturating_sub(limit);
+        let shown = found.into_iter().take(limit);
         lines.extend(shown.map(|text| Line { turn, text: format!("{margin}{sign} {text}") }));
         if hidden > 0 {
-            lines.push(Line { turn, text: format!("{margin}{sign} … and {hidden} more") });
+            let text = format!("{margin}{sign} … and {hidden} more; `--limit N` shows more of them");
+            lines.push(Line { turn, text });
         }
     }
     lines
@@ -232,8 +231,12 @@ mod tests {
 
     /// What is told of one moment after another.
     fn told(old: &str, new: &str) -> String {
+        told_at_most(usize::MAX, old, new)
+    }
+
+    fn told_at_most(limit: usize, old: &str, new: &str) -> String {
         let old = state(old);
-        let lines = state(new).after(&old).news(&old);
+        let lines = state(new).after(&old).news(&old, limit);
         lines.iter().map(|line| format!("{}\n", line.text)).collect()
     }
 
@@ -256,13 +259,31 @@ mod tests {
     }
 
     #[test]
+    fn the_limit_holds_for_each_list() {
+        let (old, new) = ("a\nb\ng: v1, v2, v3\nh: v", "c\nd\ng: w1, w2\nh: w");
+        let of_rules = "+ c\n+ … and 1 more; `--limit N` shows more of them\n\
+                        - a\n- … and 1 more; `--limit N` shows more of them\n";
+        let of_graphs = "g\n  + w1\n  + … and 1 more; `--limit N` shows more of them\n\
+                         \x20 - v1\n  - … and 2 more; `--limit N` shows more of them\n\
+                         h\n  + w\n  - v\n";
+        assert_eq!(told_at_most(1, old, new), format!("{of_rules}{of_graphs}"));
+        let all = "+ c\n+ d\n- a\n- b\ng\n  + w1\n  + w2\n  - v1\n  - v2\n  - v3\nh\n  + w\n  - v\n";
+        assert_eq!(told_at_most(3, old, new), all);
+        let first = state("a\nb\nc").first(2).into_iter().map(|line| line.text);
+        assert_eq!(
+            first.collect::<Vec<_>>(),
+            ["+ a", "+ b", "+ … and 1 more; `--limit N` shows more of them"]
+        );
+    }
+
+    #[test]
     fn what_cannot_be_asked_is_as_it_was() {
         let (fine, broken) = ("ok a\nFAIL b\ng: v", "untested\nbad word\ng! half a graph");
         assert_eq!(told(fine, broken), "+ bad word\ng\n  half a graph\n");
         let during = state(broken).after(&state(fine));
         let lines = |text: &str| {
             let after = state(text).after(&during);
-            after.news(&during).iter().map(|line| line.text.clone()).collect::<Vec<_>>()
+            after.news(&during, usize::MAX).iter().map(|line| line.text.clone()).collect::<Vec<_>>()
         };
         assert_eq!(lines(broken), Vec::<String>::new(), "told once");
         assert_eq!(lines(fine), ["- bad word", "g", "  it can be run again"]);
@@ -275,7 +296,7 @@ mod tests {
     #[test]
     fn the_first_look_tells_what_is_wrong_and_counts_the_rest() {
         let state = state("bad word\nok a\nFAIL b\ng: v1, v2\nh! half a graph");
-        let lines: Vec<String> = state.first().into_iter().map(|line| line.text).collect();
+        let lines: Vec<String> = state.first(usize::MAX).into_iter().map(|line| line.text).collect();
         assert_eq!(lines, ["+ bad word", "FAIL  b: why", "h", "  half a graph"]);
         assert_eq!(state.sum(), "1 error, tests not run, 1 graph cannot be run");
         let state = super::State { errors: 0, ..state };

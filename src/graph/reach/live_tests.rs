@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::super::super::testing::bare_node;
 use super::super::super::{Edit, Edited, GraphId, Node, NodeId, Place, Snapshot};
+use super::super::PATHS;
 use super::super::tests::{plain, random_graph};
 use super::*;
 
@@ -163,7 +164,7 @@ proptest! {
     #[test]
     fn agrees_with_a_plain_search_after_every_edit(
         snapshot in random_graph(),
-        stage in 0..3u32,
+        stage in 0..4u32,
         flat in any::<bool>(),
         copies_alone in any::<bool>(),
         steps in prop::collection::vec((0..12u32, 0..40u32, 0..40u32), 1..25),
@@ -173,7 +174,8 @@ proptest! {
         match stage {
             0 => {}
             1 => watched.make_positions(),
-            _ => watched.make_index(),
+            2 => watched.make_index(),
+            _ => watched.reach = LiveReach::expecting(true),
         }
         for (kind, one, two) in steps {
             watched.step(if copies_alone { kind % 7 } else { kind }, one, two);
@@ -198,6 +200,64 @@ proptest! {
                     prop_assert_eq!(watched.ask(from, to), expected, "{:?} {:?}", from, to);
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn who_expects_many_questions_makes_an_index_for_the_first() {
+    let snapshot = super::super::super::testing::Sketch::flat("a b c", "a>b b>c");
+    for many in [false, true] {
+        let mut watched = watched(&snapshot);
+        watched.reach = LiveReach::expecting(many);
+        assert!(watched.ask(NodeId(0), NodeId(2)) && !watched.ask(NodeId(2), NodeId(0)));
+        let has_index = matches!(&watched.reach.over, Some(Overlay { index: Index::Present(_), .. }));
+        assert_eq!(has_index, many);
+        assert_eq!(watched.reach.work == 0, many, "nothing is searched where there is an index");
+    }
+}
+
+proptest! {
+    /// What is told without a search may be nothing, but is never wrong.
+    #[test]
+    fn what_is_known_at_once_agrees_with_a_plain_search(snapshot in random_graph()) {
+        let reach = Reach::of(Near::new(&snapshot, None), GraphId::ROOT);
+        let standing = Standing::all(&reach);
+        let nodes: Vec<NodeId> = snapshot.list(GraphId::ROOT).collect();
+        let pairs = nodes.iter().flat_map(|&from| nodes.iter().map(move |&to| (from, to)));
+        for (from, to) in pairs {
+            let expected = plain(&snapshot, from, to);
+            let [one, other] = [from, to].map(|node| reach.point.get(node).expect("a point of each node"));
+            prop_assert!(reach.known(one, other).is_none_or(|known| known == expected), "{:?} {:?}", from, to);
+            let (one, other) = (standing.at(from), standing.at(to));
+            prop_assert!(expected || !one.reached(other), "{:?} {:?}", from, to);
+            prop_assert!(!expected || one.may_reach(other), "{:?} {:?}", from, to);
+        }
+    }
+
+    /// A path has its places in a row, and each node says where it first leads to it, and where it is last reached from it.
+    #[test]
+    fn how_nodes_stand_to_a_path_agrees_with_a_plain_search(snapshot in random_graph()) {
+        let reach = Reach::of(Near::new(&snapshot, None), GraphId::ROOT);
+        let nodes: Vec<NodeId> = snapshot.list(GraphId::ROOT).collect();
+        for number in 0..PATHS {
+            let stands = |node: NodeId| reach.paths[reach.point.get(node).expect("a point of each node") as usize][number];
+            // Who stands on a path is reached from no later than where it leads to: the place itself. Nodes on a cycle share one.
+            let on_path: Vec<(u32, NodeId)> = nodes
+                .iter()
+                .map(|&node| (stands(node), node))
+                .filter(|(stands, _)| stands.first.checked_add(1) == Some(stands.past))
+                .map(|(stands, node)| (stands.first, node))
+                .collect();
+            for &node in &nodes {
+                let leads_to = on_path.iter().filter(|(_, on)| plain(&snapshot, node, *on)).map(|(place, _)| *place);
+                let reached_from = on_path.iter().filter(|(_, on)| plain(&snapshot, *on, node)).map(|(place, _)| place + 1);
+                prop_assert_eq!(stands(node).first, leads_to.min().unwrap_or(u32::MAX), "{:?}", node);
+                prop_assert_eq!(stands(node).past, reached_from.max().unwrap_or(0), "{:?}", node);
+            }
+            let length = on_path.iter().map(|(place, _)| place + 1).max().unwrap_or(0);
+            prop_assert!((0..length).all(|place| on_path.iter().any(|(on, _)| *on == place)));
+            prop_assert!(number > 0 || length > 0, "the first path has a node");
         }
     }
 }

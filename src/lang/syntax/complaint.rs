@@ -26,6 +26,12 @@ const EXPECTATIONS: [&str; 12] = [
     "nothing", "insert", "edge", "control", "no", "error", "warn", "kept", "done", "measure", "graph", "that",
 ];
 
+/// Words between operands.
+const INFIX: [&str; 5] = ["and", "or", "in", "is", "not"];
+
+/// Words that begin an expression: one that stands behind another expression was not meant as a word between the two.
+const OPENERS: [&str; 6] = ["all", "any", "count", "find", "first", "none"];
+
 /// Where parsing got stuck: the words around, and what would have been right.
 struct Stuck<'a> {
     at: Span,
@@ -44,6 +50,8 @@ struct Wants {
     nouns: Vec<&'static str>,
     /// An expression is complete here and could go on.
     operator: bool,
+    /// So it could with a word of [`INFIX`].
+    infix: bool,
     /// A `where` could stand here.
     filter: bool,
     expression: bool,
@@ -224,9 +232,18 @@ impl Wants {
         let near = match found {
             "where" if self.keywords.contains(&"when") => Some("when"),
             "when" if self.filter && !self.keywords.contains(&"when") => Some("where"),
-            _ => did_you_mean(found, self.keywords.iter().copied()).filter(|near| *near != found),
+            _ => did_you_mean(found, self.words_here(found)).filter(|near| *near != found),
         };
         near.map(|near| format!("did you mean `{near}`?"))
+    }
+
+    /// The words that could stand in the place of `found`.
+    fn words_here(&self, found: &str) -> impl Iterator<Item = &'static str> + '_ {
+        // One or two letters are rather a name behind a missing comma than such a word.
+        let infix = self.infix && found.len() > 2 && !OPENERS.contains(&found);
+        let infix = if infix { &INFIX[..] } else { &[] };
+        let filter = self.filter.then_some("where");
+        self.keywords.iter().chain(infix).copied().chain(filter)
     }
 
     /// What to show, the most telling first.
@@ -303,14 +320,10 @@ impl Wants {
             Rule::operand | Rule::postfix | Rule::open_end | Rule::primary | Rule::expr | Rule::simple => {
                 self.expression = true
             }
-            Rule::infix
-            | Rule::is_test
-            | Rule::not_in
-            | Rule::access
-            | Rule::dot
-            | Rule::args
-            | Rule::index
-            | Rule::kw_is => self.operator = true,
+            Rule::infix | Rule::is_test => (self.operator, self.infix) = (true, true),
+            Rule::not_in | Rule::access | Rule::dot | Rule::args | Rule::index | Rule::kw_is => {
+                self.operator = true
+            }
             Rule::kw_where => (self.operator, self.filter) = (true, true),
             Rule::attr_access | Rule::has_access | Rule::note_access => self.name = true,
             Rule::kw_has | Rule::kw_has_attr | Rule::kw_ask_note => self.name = true,

@@ -415,13 +415,16 @@ impl Builder {
             let name = names.next()?;
             let values: Vec<Name> = names.collect();
             if values.len() != header.len() {
-                let message = format!(
-                    "row `{}` has {} cells, the header has {}",
-                    name.text,
-                    values.len(),
-                    header.len()
-                );
-                self.error("syntax::matrix", name.span, message);
+                let cells = match values.len() {
+                    1 => "1 cell".to_owned(),
+                    count => format!("{count} cells"),
+                };
+                let message = format!("row `{}` has {cells}, the header has {}", name.text, header.len());
+                let columns: Vec<String> = header.iter().map(|column| format!("`{}`", column.text)).collect();
+                let help =
+                    format!("after its name, a row has one cell for each column: {}", columns.join(", "));
+                let error = self.error("syntax::matrix", name.span, message);
+                *error = error.clone().help(help);
             }
             cells.push((name, values));
         }
