@@ -313,6 +313,39 @@ fn groups_are_called_after_nodes_that_were_not_looked_at() {
     matters(rules, (&before, &after), 20..21);
 }
 
+/// No round tells that the pass rests on them.
+#[test]
+fn cells_that_are_asked_outside_of_loops_are_asked_again() {
+    let graph = sized(&row(), &[("n9", 5)]);
+    for rules in [
+        "pass found { if verdict(Way.In, Way.In) == Bad { report root \"bad\" } }",
+        // The body of no loop, but of each node.
+        "pass found for n: Node where n.name == \"n9\" { if verdict(by_type(n), Way.In) == Bad { report n \"bad\" } }",
+        // What a loop does is decided before it, or is done by its rounds as well.
+        "pass found {
+            let bad = verdict(Way.In, Way.Odd) == Bad
+            for n in root.nodes { if bad and size(n) > 3 { report n \"bad\" } }
+        }",
+        "pass found {
+            for n in root.nodes { if verdict(by_type(n), Way.Odd) == Bad { report n \"bad\" } }
+            if verdict(Way.In, Way.Odd) == Bad { report root \"bad\" } else { report root \"good\" }
+        }",
+        "pass found { if verdict(Way.Out, Way.Out) == Bad { for n in root.nodes.take(2) { report n \"bad\" } } }",
+    ] {
+        let mut kept = fresh(rules, [false; 3]);
+        kept.expect_edits();
+        let mut told = vec![done(&kept, &graph, &["found"])];
+        for cells in [[true; 3], [false; 3], [true, false, false], [false, true, false], [false, false, true]]
+        {
+            kept.set_text("a.anchor", &with(rules, cells));
+            let now = done(&kept, &graph, &["found"]);
+            assert_eq!(now, done(&fresh(rules, cells), &graph, &["found"]), "{rules} {cells:?}");
+            told.push(now);
+        }
+        assert_ne!(told[0], told[1], "{rules}");
+    }
+}
+
 /// What is found once for many rounds rests on cells and notes as well.
 #[test]
 fn what_rounds_share_is_asked_again() {
