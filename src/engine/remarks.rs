@@ -273,3 +273,7 @@ fn named(text: &Text) -> Named {
     }
     Some(locals)
 }
+
+#[cfg(test)]
+#[path = "remarks_tests.rs"]
+mod tests;
