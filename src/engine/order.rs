@@ -5,7 +5,7 @@
 use fixedbitset::FixedBitSet;
 
 use super::sides;
-use crate::graph::{Anchor, GraphId, NodeId, Snapshot, SortMode, SortRules, Sym, sort};
+use crate::graph::{GraphId, NodeId, Snapshot, SortMode, SortRules, Sym, sort};
 use crate::lang::eval::{EntryId, Failure, Machine, Value};
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Body, Entry, Expr, ExprId, Local};
@@ -27,11 +27,8 @@ pub(super) fn sorted(machine: &mut Machine<'_>, base: &Snapshot, order: Sym) -> 
     // Asked before the sort, which must not evaluate a condition per edge.
     let sources = matching(machine, base, entry, *first, root)?;
     let silent = matching(machine, base, entry, *ignore, root)?;
-    sort(base, root, SortRules { mode, sources, silent }).map_err(|cycle| {
-        let places = cycle.nodes.iter().filter(|node| !base.node(**node).outputs.is_empty());
-        let places: Vec<Anchor> = places.map(|node| Anchor::Out(node.output(0))).collect();
-        Failure::mechanism("cycle", cycle.to_string()).at(places)
-    })
+    sort(base, root, SortRules { mode, sources, silent })
+        .map_err(|cycle| Failure::mechanism("cycle", cycle.to_string()).at(cycle.nodes.iter().copied()))
 }
 
 /// The nodes for which a condition of an `order` holds. A condition that reads nothing but the operator type is

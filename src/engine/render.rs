@@ -207,7 +207,7 @@ impl<'s> Renderer<'s> {
                 entry.map_or_else(String::new, |entry| self.text(entry, Some(*text), frame, linked))
             }
         };
-        let places = inner.places.iter().map(|&anchor| self.place(anchor, String::new())).collect();
+        let places = inner.places.iter().filter_map(|place| self.value_place(place)).collect();
         PassFailure { pass, message, help: None, places }
     }
 

@@ -123,8 +123,8 @@ pub struct Failure {
     pub cause: Cause,
     /// The item that failed, if known.
     pub entry: Option<EntryId>,
-    /// The anchors it is about.
-    pub places: Vec<Anchor>,
+    /// The nodes and anchors it is about.
+    pub places: Vec<Value>,
     /// The edit is to be kept after all.
     pub stands: bool,
 }
@@ -148,8 +148,8 @@ impl Failure {
     }
 
     #[must_use]
-    pub fn at(mut self, places: impl IntoIterator<Item = Anchor>) -> Failure {
-        self.places.extend(places);
+    pub fn at(mut self, places: impl IntoIterator<Item: Into<Value>>) -> Failure {
+        self.places.extend(places.into_iter().map(Into::into));
         self
     }
 }

@@ -365,7 +365,7 @@ fn groups_are_built_and_refusals_name_the_anchor() {
         [Anchor::Out(a.output(0)), Anchor::In(b.input(0)), Anchor::In(c.input(0)), Anchor::Out(c.output(0))];
     assert_eq!(table.groups()[0].members, members);
     let failure = build(true).unwrap_err();
-    assert_eq!(failure.places, [Anchor::In(b.input(0))]);
+    assert_eq!(failure.places, [Value::Input(b.input(0))]);
     let Cause::Mechanism { code, message } = failure.cause else { panic!("not a text") };
     assert_eq!((code, &*message), ("two-symbols", "`b_in_0` is in another group already"));
 }
