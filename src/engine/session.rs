@@ -180,11 +180,8 @@ impl Session {
     }
 
     fn over(db: Database, sources: RuleSources) -> Session {
-        let files = sources
-            .files
-            .into_iter()
-            .map(|(path, text, overlay)| RuleFile::new(&db, path, text.into(), overlay));
-        let files = files.collect::<Vec<_>>();
+        let file = |(path, text, overlay): (_, String, _)| RuleFile::new(&db, path, text.into(), overlay);
+        let files: Vec<RuleFile> = sources.files.into_iter().map(file).collect();
         let known = files.iter().map(|file| (file.path(&db).clone(), *file)).collect();
         let rules = RuleSet::new(&db, files, BTreeMap::new(), BTreeMap::new());
         Session { db, rules, benches: RefCell::default(), known, settled: Settled::default() }
