@@ -88,29 +88,6 @@ fn what_was_undone_was_there_for_a_while() {
 }
 
 #[test]
-fn a_list_that_is_gone_through_before_and_behind_an_undone_edit_is_told_twice() {
-    // While the edit lasts, nodes in the middle of stretches are large.
-    let rules =
-        "action mark(g: Graph) { for n in g.nodes where plain_size(it) == 2 { set n.note(seen) = 9 } }\n\
-    action look(g: Graph) { for n in g.nodes { if plain_size(n) == 2 { report n \"large\" } } }\n\
-    pass found {
-        do look(root)
-        attempt {
-            for n in root.nodes { if plain_size(n) > 3 { for r in readers(n) { set r.attr(size) = 2 } } }
-            do mark(root)
-            do look(root)
-            fail \"no\"
-        }
-        do look(root)
-        do mark(root)
-        for n in root.nodes { if (n.note(seen) ?? 0) == 9 { report n \"seen\" } }
-    }";
-    let before = sized(&long_row(), &[("n100", 5), ("n50", 2)]);
-    matters(rules, (&before, &sized(&before, &[("n101", 2)])), 100..1200);
-    matters(rules, (&before, &sized(&before, &[("n60", 2)])), 100..1200);
-}
-
-#[test]
 fn cells_are_asked_again_by_what_rests_on_them() {
     // Many of one kind, so that most are told by their kinds.
     let of_size = |size: i64, from: usize| (0..5).map(move |n| (format!("n{}", from + 30 * n), size));
