@@ -156,7 +156,7 @@ impl<'s> Renderer<'s> {
                     level: level.unwrap_or(own_level),
                     message: self.text(*entry, Some(*message), frame, &result.program),
                     help: help.map(|help| self.text(*entry, Some(help), frame, &result.program)),
-                    places: places.iter().filter_map(|value| self.value_place(value)).collect(),
+                    places: places.iter().filter_map(|value| self.reported(value, &result.after)).collect(),
                     also: Vec::new(),
                     edits: answer.map_or(0..0, |at| at..at + 1),
                 })
@@ -315,6 +315,15 @@ impl<'s> Renderer<'s> {
                 .and_then(|n| self.snapshot.get_graph(n.graph))
                 .map_or_else(|| "".into(), |graph| graph.name.clone()),
             role,
+        }
+    }
+
+    /// The place of a finding. A node that the pass has inserted is called what it is called `after`.
+    fn reported(&self, value: &Value, after: &Snapshot) -> Option<PlaceRef> {
+        let node = value.as_anchor().map(Anchor::node).or_else(|| value.as_node())?;
+        match self.snapshot.contains(node) {
+            true => self.value_place(value),
+            false => Renderer::new(self.db, self.rules, after).value_place(value),
         }
     }
 
