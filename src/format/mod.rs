@@ -22,7 +22,9 @@ pub use ge::BOOKKEEPING;
 pub use gzip::inflate;
 pub use wire::{DEPTH_LIMIT, Field, Fields, Wire, Writer};
 
-use crate::graph::Snapshot;
+use rustc_hash::FxHashSet;
+
+use crate::graph::{NodeId, Snapshot};
 
 /// The kinds of graph files (`graph_formats.md` 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,6 +112,14 @@ fn load_om2(data: &[u8], ctx: &LoadContext<'_>) -> Result<Loaded, FormatError> {
 /// The format cannot be written, or cannot hold the graph.
 pub fn save(origin: &Loaded, now: &Snapshot, format: Format) -> Result<Vec<u8>, FormatError> {
     save_with_warnings(origin, now, format).map(|(bytes, _)| bytes)
+}
+
+/// Nodes before which another one of their name stands in the list of their graph: a format that tells nodes by name cannot mean them.
+fn namesakes(now: &Snapshot) -> impl Iterator<Item = NodeId> + '_ {
+    now.graphs_by_id().flat_map(move |(graph, _)| {
+        let mut names = FxHashSet::default();
+        now.list(graph).filter(move |&node| !names.insert(&now.node(node).name))
+    })
 }
 
 /// [`save`], and what the file cannot say although the graph does.

@@ -18,8 +18,6 @@ mod unknown;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
 pub use om::MAGIC as OM_MAGIC;
 
 /// Attributes that readers, writers and sorts keep for themselves: no two results differ in them alone.
@@ -40,7 +38,7 @@ pub(super) use {
 };
 
 use super::{Format, FormatError, FormatWarning, Loaded, Place};
-use crate::graph::Snapshot;
+use crate::graph::{NodeId, Snapshot};
 
 /// What our writers need beside the snapshot.
 struct GeOrigin {
@@ -111,24 +109,17 @@ pub fn save_binary(origin: &Loaded, now: &Snapshot) -> Result<Saved, FormatError
 /// Edges name the node that they leave, and of two nodes of one name in a graph they mean the first (`graph_formats.md` 3.1). Such
 /// a graph can be read, but not be written any more when something is wired to the second.
 fn edges_can_be_named(now: &Snapshot) -> Result<(), FormatError> {
-    for (graph, info) in now.graphs_by_id() {
-        let mut names = FxHashSet::default();
-        for id in now.list(graph) {
-            let node = now.node(id);
-            let leads_on = || {
-                let mut outputs = (0..node.outputs.len() as u32).map(|index| id.output(index));
-                outputs.any(|output| now.consumers(output).next().is_some())
-                    || now.control_out(id).next().is_some()
-            };
-            if !names.insert(&node.name) && leads_on() {
-                let (name, node) = (&info.name, &node.name);
-                let message = format!(
-                    "graph `{name}` has two nodes called `{node}`; edges of the second would be read as those of the first"
-                );
-                let help = "give one of the two another name in the file that was read";
-                return Err(FormatError::new("format::duplicate-node", message).with_help(help));
-            }
-        }
+    let leads_on = |id: &NodeId| {
+        let mut outputs = (0..now.node(*id).outputs.len() as u32).map(|index| id.output(index));
+        outputs.any(|output| now.consumers(output).next().is_some()) || now.control_out(*id).next().is_some()
+    };
+    if let Some(node) = super::namesakes(now).find(leads_on).map(|id| now.node(id)) {
+        let (graph, name) = (&now.graph(node.graph).name, &node.name);
+        let message = format!(
+            "graph `{graph}` has two nodes called `{name}`; edges of the second would be read as those of the first"
+        );
+        let help = "give one of the two another name in the file that was read";
+        return Err(FormatError::new("format::duplicate-node", message).with_help(help));
     }
     Ok(())
 }

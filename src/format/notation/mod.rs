@@ -40,8 +40,6 @@ mod value;
 
 use std::ops::Range;
 
-use rustc_hash::FxHashSet;
-
 use super::{Format, FormatError, Loaded, Place};
 use crate::graph::Snapshot;
 
@@ -103,13 +101,10 @@ pub fn load(data: &[u8]) -> Result<Loaded, FormatError> {
 /// # Errors
 /// Two nodes of one graph have the same name, which the notation has no words for.
 pub fn save(now: &Snapshot) -> Result<Vec<u8>, FormatError> {
-    let mut seen = FxHashSet::default();
-    for (_, node) in now.nodes_by_id() {
-        if !seen.insert((node.graph, &*node.name)) {
-            let message =
-                format!("two nodes are called `{}`, but graph notation tells nodes by name", node.name);
-            return Err(FormatError::new(codes::DUPLICATE, message).with_help("write a text dump or `.air`"));
-        }
+    if let Some(node) = super::namesakes(now).next() {
+        let name = &now.node(node).name;
+        let message = format!("two nodes are called `{name}`, but graph notation tells nodes by name");
+        return Err(FormatError::new(codes::DUPLICATE, message).with_help("write a text dump or `.air`"));
     }
     Ok(print(now).into_bytes())
 }
