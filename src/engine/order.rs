@@ -42,20 +42,22 @@ fn matching(
 ) -> Result<FixedBitSet, Failure> {
     let mut set = FixedBitSet::with_capacity(base.node_slots());
     let Some(condition) = condition else { return Ok(set) };
-    let by_type =
-        machine.program().hir(entry).and_then(|hir| hir.body().map(|body| reads_only_type(body, 1)));
+    let of_type =
+        machine.program().hir(entry).and_then(|hir| hir.body()).is_some_and(|body| reads_only_type(body, 1));
     // By number of the type.
     let mut known: Vec<Option<bool>> = Vec::new();
     let dense = base.dense();
     for node in (0..dense.slots() as u32).map(NodeId) {
         let Some(ty) = dense.ty(node) else { continue };
-        let (ty, of_type) = (ty.index(), by_type == Some(true));
-        let holds = match known.get(ty).copied().flatten().filter(|_| of_type) {
+        let ty = ty.index();
+        let holds = match known.get(ty).copied().flatten() {
             Some(holds) => holds,
             None => {
                 let holds = machine.test(entry, condition, &[Value::Graph(root), Value::Node(node)])?;
-                known.resize(known.len().max(ty + 1), None);
-                known[ty] = Some(holds);
+                if of_type {
+                    known.resize(known.len().max(ty + 1), None);
+                    known[ty] = Some(holds);
+                }
                 holds
             }
         };

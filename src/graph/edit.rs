@@ -174,13 +174,15 @@ impl Edit {
     pub fn update_node(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
         let sorted = &mut self.state.sorted;
         let changed = self.state.nodes.update(id.0, |node| {
-            let (name, subgraphs) = (node.name.clone(), node.subgraphs.clone());
+            let before = sorted.is_known().then(|| (node.name.clone(), node.subgraphs.clone()));
             change(node);
-            if name != node.name {
-                sorted.touch(node.graph);
-            }
-            if subgraphs != node.subgraphs {
-                sorted.renumber();
+            if let Some((name, subgraphs)) = before {
+                if name != node.name {
+                    sorted.touch(node.graph);
+                }
+                if subgraphs != node.subgraphs {
+                    sorted.renumber();
+                }
             }
         });
         self.changed |= changed.is_some();

@@ -94,12 +94,12 @@ impl std::error::Error for CycleError {}
 pub fn sort(snapshot: &Snapshot, root: GraphId, rules: SortRules) -> Result<Snapshot, CycleError> {
     let (known, is_whole) = (snapshot.sorted(), root == GraphId::ROOT);
     let standing = known.standing(snapshot, &rules);
-    let mut sorter = Sorter::new(snapshot, &rules);
-    let graphs = sorter.nested(root);
+    let graphs = nested(snapshot, root);
     let stands = |graph: &GraphId| standing.contains(graph.0 as usize);
     if is_whole && known.is_numbered() && graphs.iter().all(stands) {
         return Ok(snapshot.clone());
     }
+    let mut sorter = Sorter::new(snapshot, &rules);
     let mut lists = Lists::new(snapshot);
     for &graph in &graphs {
         let before = sorter.list(graph);
@@ -135,6 +135,20 @@ pub fn sort(snapshot: &Snapshot, root: GraphId, rules: SortRules) -> Result<Snap
         sorted.note_sorted(SortedBy { rules, graphs });
     }
     Ok(sorted)
+}
+
+/// `root` and the graphs below it, each once, wrappers before what they own.
+fn nested(snapshot: &Snapshot, root: GraphId) -> Vec<GraphId> {
+    let dense = snapshot.dense();
+    let mut graphs = vec![root];
+    let mut next = 0;
+    while let Some(&graph) = graphs.get(next).filter(|_| dense.has_instances()) {
+        next += 1;
+        for node in snapshot.entries(graph) {
+            graphs.extend(dense.instances(node).iter().filter(|&&g| snapshot.get_graph(g).is_some()));
+        }
+    }
+    graphs
 }
 
 /// Topological ids by node number.
@@ -231,21 +245,6 @@ impl<'a> Sorter<'a> {
             waiting: Vec::new(),
             done: FixedBitSet::with_capacity(slots),
         }
-    }
-
-    /// `root` and the graphs below it, each once, wrappers before what they own.
-    fn nested(&self, root: GraphId) -> Vec<GraphId> {
-        let mut graphs = vec![root];
-        let mut next = 0;
-        while let Some(&graph) = graphs.get(next).filter(|_| self.dense.has_instances()) {
-            next += 1;
-            for node in self.snapshot.entries(graph) {
-                graphs.extend(
-                    self.dense.instances(node).iter().filter(|&&g| self.snapshot.get_graph(g).is_some()),
-                );
-            }
-        }
-        graphs
     }
 
     fn list(&self, graph: GraphId) -> Arc<[NodeId]> {
