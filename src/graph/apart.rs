@@ -138,8 +138,8 @@ impl Apart {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing::{Sketch, bare_node};
-    use super::super::{Edit, Node, Place, Sym};
+    use super::super::Node;
+    use super::super::testing::{Change, Sketch, change};
     use super::*;
 
     /// Enough nodes for several leaves of the tables.
@@ -151,30 +151,10 @@ mod tests {
         Sketch::flat(&names.join(" "), &edges.join(" "))
     }
 
-    fn changed(before: &Snapshot, changes: &[(u8, u32, u32)]) -> Snapshot {
+    fn changed(before: &Snapshot, changes: &[Change]) -> Snapshot {
         let mut edit = before.edit();
         changes.iter().for_each(|&of| change(&mut edit, of));
         edit.finish(before)
-    }
-
-    fn change(edit: &mut Edit, (kind, one, other): (u8, u32, u32)) {
-        let nodes: Vec<NodeId> = edit.list(GraphId::ROOT).collect();
-        let [one, other] = [one, other].map(|at| nodes[at as usize % nodes.len()]);
-        let has_inputs = !edit.node(other).inputs.is_empty();
-        match kind % 7 {
-            0 if has_inputs => edit.connect(one.output(0), other.input(0)),
-            1 if has_inputs => edit.disconnect(other.input(0)),
-            2 => _ = edit.add_control(one, other),
-            3 => edit.remove_node(one),
-            4 => _ = edit.add_node(bare_node("new", GraphId::ROOT), Place::After(one)),
-            5 => edit.update_node(one, |node| node.ty = Sym::new("other")),
-            // The last of the readers.
-            6 => {
-                let first = edit.consumers(one.output(0)).next();
-                first.into_iter().for_each(|input| edit.connect(one.output(0), input));
-            }
-            _ => {}
-        }
     }
 
     /// All that stands at a node, from the maps: itself, and its edges in order.
@@ -192,8 +172,8 @@ mod tests {
     proptest! {
         #[test]
         fn nodes_are_told_apart_by_all_that_stands_at_them(
-            one in prop::collection::vec(any::<(u8, u32, u32)>(), 0..6),
-            other in prop::collection::vec(any::<(u8, u32, u32)>(), 0..6),
+            one in prop::collection::vec(any::<Change>(), 0..6),
+            other in prop::collection::vec(any::<Change>(), 0..6),
         ) {
             let root = chain();
             let (one, other) = (changed(&root, &one), changed(&root, &other));

@@ -74,8 +74,8 @@ impl Sorted {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing::{Sketch, bare_node};
-    use super::super::{Edit, NodeId, Place, Snapshot, SortMode, sort};
+    use super::super::testing::{Change, Sketch, change};
+    use super::super::{NodeId, Snapshot, SortMode, sort};
     use super::*;
 
     const MODES: [SortMode; 3] = [SortMode::Bfs, SortMode::Dfs, SortMode::StableRdfs];
@@ -120,48 +120,13 @@ mod tests {
         Snapshot::new(State { sorted: Sorted::default(), ..(**snapshot).clone() })
     }
 
-    fn change(edit: &mut Edit, (what, one, other): (u8, u8, u8)) {
-        let nodes: Vec<NodeId> = edit.nodes_by_id().map(|(node, _)| node).collect();
-        let one = nodes[one as usize % nodes.len()];
-        let beside: Vec<NodeId> = edit.list(edit.node(one).graph).collect();
-        let other = beside[other as usize % beside.len()];
-        // Mostly no cycle.
-        let rank = |node: NodeId| node.0 % 8 * 5 % 8;
-        let (one, other) = if rank(one) <= rank(other) { (one, other) } else { (other, one) };
-        let graph = edit.node(one).graph;
-        match what % 10 {
-            0 if !edit.node(other).inputs.is_empty() => {
-                let mut inputs = (0..edit.node(other).inputs.len() as u32).map(|at| other.input(at));
-                let free = inputs.find(|&input| edit.producer(input).is_none());
-                edit.connect(one.output(0), free.unwrap_or(other.input(0)));
-            }
-            1 if !edit.node(one).inputs.is_empty() => edit.disconnect(one.input(0)),
-            2 if one != other => _ = edit.add_control(one, other),
-            3 => {
-                let before = edit.control_in(one).next();
-                before.into_iter().for_each(|from| _ = edit.remove_control(from, one));
-            }
-            4 => {
-                let node = edit.add_node(bare_node(&format!("d{}", other.0), graph), Place::After(one));
-                edit.add_control(node, one);
-            }
-            5 if nodes.len() > 20 => edit.remove_node(one),
-            6 => edit.update_node(one, |node| node.name = format!("n{}", other.0).into()),
-            7 => edit.set_topo_id(one, 5),
-            8 => edit
-                .set_list(graph, edit.list(graph).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>()),
-            9 => edit.set_registry(edit.registry().collect::<Vec<_>>().into_iter().rev().collect()),
-            _ => {}
-        }
-    }
-
     proptest! {
         /// Sort after sort, with edits between them: what is known of the last sort changes nothing.
         #[test]
         fn what_stands_would_be_sorted_as_it_is(
             edges in prop::collection::vec(any::<(u8, u8, u8, bool)>(), 40..120),
             mode in prop::sample::select(MODES.to_vec()),
-            rounds in prop::collection::vec((prop::collection::vec(any::<(u8, u8, u8)>(), 0..4), 0..6u32), 1..8),
+            rounds in prop::collection::vec((prop::collection::vec(any::<Change>(), 0..4), 0..6u32), 1..8),
         ) {
             let mut snapshot = nested(&edges);
             for (changes, turn) in rounds {
@@ -186,15 +151,9 @@ mod tests {
     fn a_graph_that_nothing_has_touched_stands() {
         let snapshot = sorted(&nested(&[(0, 1, 5, false), (2, 4, 1, true)]), GraphId::ROOT, SortMode::Dfs);
         let snapshot = snapshot.expect("no cycle");
+        let rules = snapshot.sorted().by.expect("a sorted graph").rules.clone();
         let standing = |snapshot: &Snapshot, mode| {
-            let none = || FixedBitSet::with_capacity(snapshot.node_slots());
-            let rules = SortRules {
-                mode,
-                ..snapshot.sorted().by.map_or_else(
-                    || SortRules { mode, sources: none(), silent: none() },
-                    |by| by.rules.clone(),
-                )
-            };
+            let rules = SortRules { mode, ..rules.clone() };
             snapshot.sorted().standing(snapshot, &rules).ones().collect::<Vec<_>>()
         };
         assert_eq!(standing(&snapshot, SortMode::Dfs), [0, 1, 2, 3, 4]);

@@ -106,3 +106,47 @@ pub(super) fn list_text(state: &State, graph: GraphId) -> String {
 pub(super) fn names(state: &State, nodes: impl IntoIterator<Item = NodeId>) -> String {
     nodes.into_iter().map(|node| &*state.node(node).name).collect::<Vec<_>>().join(" ")
 }
+
+/// A random change: what, and two numbers that choose nodes of one graph.
+pub(super) type Change = (u8, u8, u8);
+
+/// Makes a change. Edges go by a hidden order of the nodes, so that most graphs stay without a cycle.
+pub(super) fn change(edit: &mut Edit, (what, one, other): Change) {
+    let nodes: Vec<NodeId> = edit.nodes_by_id().map(|(node, _)| node).collect();
+    let one = nodes[one as usize % nodes.len()];
+    let graph = edit.node(one).graph;
+    let list: Vec<NodeId> = edit.list(graph).collect();
+    let other = list[other as usize % list.len()];
+    let rank = |node: NodeId| node.0 % 8 * 5 % 8;
+    let (one, other) = if rank(one) <= rank(other) { (one, other) } else { (other, one) };
+    let input = || {
+        let mut inputs = (0..edit.node(other).inputs.len() as u32).map(|at| other.input(at));
+        let first = inputs.clone().next()?;
+        Some(inputs.find(|&input| edit.producer(input).is_none()).unwrap_or(first))
+    };
+    match what % 12 {
+        0 => input().into_iter().for_each(|input| edit.connect(one.output(0), input)),
+        1 if !edit.node(one).inputs.is_empty() => edit.disconnect(one.input(0)),
+        2 if one != other => _ = edit.add_control(one, other),
+        3 => {
+            let before = edit.control_in(one).next();
+            before.into_iter().for_each(|from| _ = edit.remove_control(from, one));
+        }
+        4 => {
+            let node = edit.add_node(bare_node(&format!("d{}", other.0), graph), Place::After(one));
+            edit.add_control(node, one);
+        }
+        5 if nodes.len() > 20 => edit.remove_node(one),
+        6 => edit.update_node(one, |node| node.name = format!("n{}", other.0).into()),
+        7 => edit.update_node(one, |node| node.ty = Sym::new("other")),
+        8 => edit.set_topo_id(one, 5),
+        9 => edit.set_list(graph, list.into_iter().rev().collect::<Vec<_>>()),
+        10 => edit.set_registry(edit.registry().collect::<Vec<_>>().into_iter().rev().collect()),
+        // The first of the readers becomes the last.
+        11 => {
+            let first = edit.consumers(one.output(0)).next();
+            first.into_iter().for_each(|input| edit.connect(one.output(0), input));
+        }
+        _ => {}
+    }
+}
