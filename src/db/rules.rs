@@ -388,7 +388,18 @@ impl PartialEq for Linked {
     }
 }
 
-/// The entries with everything that they mention, directly or not, linked. Cells of matrices stay open: machines ask for them.
+/// Whether entries of a kind only name those of another: a pipeline and a test say what is run, and whoever runs that links it. Their
+/// own code has no use for it.
+fn only_names(kind: Kind, used: Kind) -> bool {
+    let says_what_runs = matches!(kind, Kind::Pipeline | Kind::Test);
+    let is_run = matches!(
+        used,
+        Kind::Pass | Kind::Chain | Kind::Lint | Kind::Order | Kind::Pipeline | Kind::Checker | Kind::Action
+    );
+    says_what_runs && is_run
+}
+
+/// The entries with everything that their code mentions, directly or not, linked. Cells of matrices stay open: machines ask for them.
 #[salsa::tracked(returns(ref))]
 pub fn program<'db>(db: &'db dyn Db, rules: RuleSet, roots: Roots<'db>) -> Linked {
     let mut found: BTreeMap<(Kind, &'static str), Arc<Entry>> = BTreeMap::new();
@@ -407,7 +418,7 @@ pub fn program<'db>(db: &'db dyn Db, rules: RuleSet, roots: Roots<'db>) -> Linke
             if kind == Kind::Matrix { outline(db, rules, of) } else { compiled(db, rules, of) };
         let Some(entry) = entry else { continue };
         found.insert((kind, name.as_str()), entry.clone());
-        open.extend(uses.iter().copied());
+        open.extend(uses.iter().copied().filter(|(used, _)| !only_names(kind, *used)));
     }
     // Only the options that the closure reads, so that another option's value does not matter.
     let options = found

@@ -83,9 +83,6 @@ pub struct Steps<'db> {
     pub runs: Vec<PassRun<'db>>,
 }
 
-/// A remark is looked for among so many that come next.
-const NEAR: usize = 16;
-
 /// Of the remarks of a step, by rule, how many one of the steps `before` has made.
 #[salsa::tracked(returns(ref))]
 pub fn said_again<'db>(
@@ -97,20 +94,19 @@ pub fn said_again<'db>(
     let texts = Texts { db, rules, known: RefCell::default() };
     let speakers: Vec<Speaker<'db>> =
         before.runs(db).iter().map(|&run| Speaker::new(db, rules, run)).collect();
-    let mut said = Said::default();
+    let mut said = Vec::with_capacity(speakers.iter().map(|speaker| speaker.result.drafts.len()).sum());
     for speaker in &speakers {
-        said.extend(speaker);
+        said.extend(speaker.remarks().map(|remark| (speaker, remark)));
     }
     let speaker = Speaker::new(db, rules, run);
     let mut again = FxHashMap::default();
-    // Steps mostly say the same in the same order; what was said elsewhere is looked for by its places.
+    // What comes next is mostly what came next then; else it is looked for by its places.
     let (mut next, mut by_places) = (0, None);
     for remark in speaker.remarks() {
-        let hash = remark.hash();
-        let is_same = |at: &usize| texts.say_the_same(said.remarks[*at], (&speaker, remark));
-        let is_it = |at: &usize| said.hashes[*at] == hash && is_same(at);
-        let near = (next..said.hashes.len()).take(NEAR).find(is_it);
-        let known = near.or_else(|| by_places.get_or_insert_with(|| said.by_places()).find(hash, is_same));
+        let is_same = |at: &usize| texts.say_the_same(said[*at], (&speaker, remark));
+        let known = Some(next)
+            .filter(|at| *at < said.len() && is_same(at))
+            .or_else(|| by_places.get_or_insert_with(|| ByPlaces::new(&said)).find(remark.hash(), is_same));
         if let Some(at) = known {
             next = at + 1;
             *again.entry(remark.rule()).or_insert(0) += 1;
@@ -119,34 +115,7 @@ pub fn said_again<'db>(
     again
 }
 
-/// What was said, with the hashes of rule and nodes.
-#[derive(Default)]
-struct Said<'s, 'db> {
-    remarks: Vec<(&'s Speaker<'db>, Remark<'db>)>,
-    hashes: Vec<u64>,
-}
-
-impl<'s, 'db> Said<'s, 'db> {
-    fn extend(&mut self, speaker: &'s Speaker<'db>) {
-        self.remarks.reserve(speaker.result.drafts.len());
-        self.hashes.reserve(speaker.result.drafts.len());
-        for remark in speaker.remarks() {
-            self.remarks.push((speaker, remark));
-            self.hashes.push(remark.hash());
-        }
-    }
-
-    fn by_places(&self) -> ByPlaces {
-        let mut first = FxHashMap::with_capacity_and_hasher(self.hashes.len(), Default::default());
-        let mut next = vec![None; self.hashes.len()];
-        for (at, &hash) in self.hashes.iter().enumerate().rev() {
-            next[at] = first.insert(hash, at);
-        }
-        ByPlaces { first, next }
-    }
-}
-
-/// Remarks by the hash of rule and nodes.
+/// What was said, by the hash of rule and nodes.
 struct ByPlaces {
     first: FxHashMap<u64, usize>,
     /// Of each the next one of the same hash.
@@ -154,6 +123,15 @@ struct ByPlaces {
 }
 
 impl ByPlaces {
+    fn new(said: &[(&Speaker<'_>, Remark<'_>)]) -> ByPlaces {
+        let mut first = FxHashMap::with_capacity_and_hasher(said.len(), Default::default());
+        let mut next = vec![None; said.len()];
+        for (at, (_, remark)) in said.iter().enumerate().rev() {
+            next[at] = first.insert(remark.hash(), at);
+        }
+        ByPlaces { first, next }
+    }
+
     fn find(&self, hash: u64, is_it: impl Fn(&usize) -> bool) -> Option<usize> {
         let first = self.first.get(&hash).copied();
         std::iter::successors(first, |&at| self.next[at]).find(is_it)
@@ -216,7 +194,7 @@ impl Texts<'_> {
         (other, b): (&Speaker<'_>, Remark<'_>),
     ) -> bool {
         a.entry == b.entry
-            && (a.places == b.places || a.places().eq(b.places()))
+            && (std::ptr::eq(a.places, b.places) || a.places().eq(b.places()))
             && (self.show_the_same((one, a), (other, b)) || one.text(a) == other.text(b))
     }
 
@@ -229,6 +207,8 @@ impl Texts<'_> {
         if a.message != b.message {
             return false;
         }
+        // What was taken over from an earlier run.
+        let is_one = std::ptr::eq(a.frame, b.frame);
         let is_same = |local: &Local| {
             let (Some(a), Some(b)) = (a.frame.get(*local as usize), b.frame.get(*local as usize)) else {
                 return false;
@@ -237,7 +217,7 @@ impl Texts<'_> {
                 Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Text(_) => true,
                 value => place_of(value).is_some_and(|(node, _)| one.calls_the_same(other, node)),
             };
-            is_plain && a == b
+            is_plain && (is_one || a == b)
         };
         let key = (a.entry.0, a.entry.1, a.message);
         let mut known = self.known.borrow_mut();

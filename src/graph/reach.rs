@@ -31,6 +31,9 @@ const WALKS: usize = 3;
 /// How many paths are laid. Each costs 8 bytes a point.
 const PATHS: usize = 2;
 
+/// From so many points on walks and paths are made at once: a thread costs as much as a few thousand of them.
+const LARGE: usize = 1 << 12;
+
 /// Who reaches whom in one graph of one snapshot.
 pub struct Reach {
     point: PerNode<u32>,
@@ -101,21 +104,7 @@ impl Reach {
         let point = place.map(NONE, |at| component[at as usize]);
         let order = order.map(|places| place.map(NONE, |at| places[at as usize]));
 
-        let mut labels = vec![[Label::default(); WALKS]; count];
-        let sources = sources(&next);
-        let mut seen = vec![Label::default(); count];
-        for walk in 0..WALKS {
-            label(&next, &sources, walk, &mut seen);
-            labels.iter_mut().zip(&seen).for_each(|(labels, label)| labels[walk] = *label);
-        }
-        let mut free = FixedBitSet::with_capacity(count);
-        free.toggle_range(..);
-        let height = heights(&next, &free);
-        let mut paths = vec![[OnPath::APART; PATHS]; count];
-        lay(&next, &height, &mut free, 0, &mut paths);
-        for number in 1..PATHS {
-            lay(&next, &heights(&next, &free), &mut free, number, &mut paths);
-        }
+        let (labels, (paths, height)) = beside(count >= LARGE, || labels(&next), || paths(&next));
         Reach { point, next, labels, paths, height, order }
     }
 
@@ -292,6 +281,42 @@ fn condense(rows: &Rows, component: &[u32], count: usize) -> Rows {
         fill[at as usize] += 1;
     }
     Rows { start, to }
+}
+
+/// Does two things, at once if that is worth a thread and there is one.
+fn beside<A, B: Send>(at_once: bool, one: impl FnOnce() -> A, other: impl Fn() -> B + Sync) -> (A, B) {
+    std::thread::scope(|scope| {
+        let thread = || std::thread::Builder::new().spawn_scoped(scope, &other).ok();
+        let begun = if at_once { thread() } else { None };
+        let one = one();
+        let unwind = |why| std::panic::resume_unwind(why);
+        (one, begun.map_or_else(&other, |begun| begun.join().unwrap_or_else(unwind)))
+    })
+}
+
+/// What each walk says of the points.
+fn labels(next: &Rows) -> Vec<[Label; WALKS]> {
+    let mut labels = vec![[Label::default(); WALKS]; next.len()];
+    let sources = sources(next);
+    let mut seen = vec![Label::default(); next.len()];
+    for walk in 0..WALKS {
+        label(next, &sources, walk, &mut seen);
+        labels.iter_mut().zip(&seen).for_each(|(labels, label)| labels[walk] = *label);
+    }
+    labels
+}
+
+/// How the points stand to each path, and the length of the longest path that leaves each of them.
+fn paths(next: &Rows) -> (Vec<[OnPath; PATHS]>, Vec<u32>) {
+    let mut free = FixedBitSet::with_capacity(next.len());
+    free.toggle_range(..);
+    let height = heights(next, &free);
+    let mut paths = vec![[OnPath::APART; PATHS]; next.len()];
+    lay(next, &height, &mut free, 0, &mut paths);
+    for number in 1..PATHS {
+        lay(next, &heights(next, &free), &mut free, number, &mut paths);
+    }
+    (paths, height)
 }
 
 /// Points that no edge enters; every point is one or below one.

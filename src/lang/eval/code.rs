@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashSet;
 
+use super::locals::Locals;
 use super::program::Program;
 use super::{EntryId, Value};
 use crate::graph::Sym;
@@ -203,7 +204,7 @@ pub(super) struct Code {
     /// The first of them: those of the body as it was written.
     pub declared: u32,
     /// Of expressions that ask only what is written at the nodes that locals hold: these locals.
-    pub own: Vec<Option<Box<[Local]>>>,
+    pub own: Vec<Option<Locals>>,
     args: Vec<ExprId>,
     keys: Vec<Sym>,
     sets: Vec<Arc<ConstSet>>,
@@ -228,7 +229,7 @@ impl Code {
 
     /// Whether `id` asks only what is written at the node that `local` holds.
     pub fn is_own_of(&self, id: ExprId, local: Local) -> bool {
-        self.own(id).is_some_and(|own| own.iter().all(|&other| other == local))
+        self.own(id).is_some_and(|own| own.iter().all(|other| other == local))
     }
 
     /// No code, for the same frame.
@@ -237,8 +238,8 @@ impl Code {
     }
 
     /// The locals that `id` rests on, if it asks only what is written at the nodes that these hold.
-    pub fn own(&self, id: ExprId) -> Option<&[Local]> {
-        self.own.get(id as usize)?.as_deref()
+    pub fn own(&self, id: ExprId) -> Option<&Locals> {
+        self.own.get(id as usize)?.as_ref()
     }
 
     pub fn add_op(&mut self, op: Op) -> ExprId {

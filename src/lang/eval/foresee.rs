@@ -333,7 +333,7 @@ impl<'a> Foresight<'_, 'a> {
     /// The value of what asks only what nodes that are like the example have in common.
     fn own(&mut self, code: &Code, id: ExprId, base: usize) -> Option<Known> {
         let own = code.own(id).filter(|_| self.grain == Grain::Kind)?;
-        let is_known = |local: &Local| self.of_local(base, *local).value().is_some();
+        let is_known = |local: Local| self.of_local(base, local).value().is_some();
         if !own.iter().all(is_known) || !self.tells(code, id) {
             return None;
         }

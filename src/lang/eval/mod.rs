@@ -34,6 +34,7 @@ mod in_order;
 mod join;
 mod known;
 mod lasting;
+mod locals;
 mod machine;
 mod memo;
 mod names;

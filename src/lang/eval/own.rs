@@ -9,12 +9,11 @@
 use std::cmp::Reverse;
 
 use fixedbitset::FixedBitSet;
-use rustc_hash::FxHashSet;
 
 use super::code::{Code, NONE, Op};
 use super::fact::is_list_fact;
+use super::locals::Locals;
 use super::program::Linked;
-use crate::graph::Sym;
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Entry, ExprId, Local};
 
@@ -34,7 +33,7 @@ pub(super) fn share(entries: &mut [Linked]) -> Traits {
         let mut whole = vec![None; entries.len()];
         (0..entries.len()).map(|at| is_whole(entries, &mut whole, at, 0)).collect()
     };
-    let mut keys = FxHashSet::default();
+    let mut keys = FixedBitSet::new();
     for linked in entries.iter().zip(&whole).filter(|(_, whole)| **whole).map(|(linked, _)| linked) {
         linked.plain.ops.iter().for_each(|op| asked(&linked.plain, op, &mut keys));
     }
@@ -47,21 +46,22 @@ pub(super) fn share(entries: &mut [Linked]) -> Traits {
             code.children(id as ExprId, &mut |child| inner[child as usize] = true);
         }
         let known = vec![Known::default(); count];
-        let mut sharer = Sharer { whole: &whole, code, known, keys: &mut keys, cells: &mut cells };
+        let (asked, open) = (FixedBitSet::with_capacity(count), Vec::new());
+        let mut sharer =
+            Sharer { whole: &whole, code, known, open, asked, keys: &mut keys, cells: &mut cells };
         for id in (0..count).filter(|&id| !inner[id]) {
             sharer.learn(id as ExprId);
             sharer.root(id as ExprId);
         }
-        let own = sharer.known.into_iter().map(|known| known.own.then(|| known.free.into()));
-        code.own = own.collect();
+        code.own = sharer.known.into_iter().map(|known| known.own.then_some(known.free)).collect();
     }
-    Traits { keys: keys.iter().map(|key| key.index()).collect() }
+    Traits { keys }
 }
 
 /// Adds the attributes that an operation asks for.
-fn asked(code: &Code, op: &Op, keys: &mut FxHashSet<Sym>) {
+fn asked(code: &Code, op: &Op, keys: &mut FixedBitSet) {
     if let Op::Attr { keys: asked, .. } | Op::HasAttr { keys: asked, .. } = *op {
-        keys.extend(code.keys(asked));
+        code.keys(asked).iter().for_each(|key| keys.grow_and_insert(key.index()));
     }
 }
 
@@ -162,8 +162,8 @@ fn is_own_fact(fact: Fact) -> bool {
 struct Known {
     /// All that it asks is written at the nodes that its free locals hold.
     own: bool,
-    /// The locals that it reads and does not bind, each once.
-    free: Vec<Local>,
+    /// The locals that it reads and does not bind.
+    free: Locals,
     /// About what it costs.
     cost: u32,
 }
@@ -171,10 +171,7 @@ struct Known {
 impl Known {
     /// The local whose own the expression is.
     fn of(&self) -> Option<Local> {
-        match self.free[..] {
-            [local] if self.own => Some(local),
-            _ => None,
-        }
+        self.free.only().filter(|_| self.own)
     }
 }
 
@@ -183,21 +180,28 @@ struct Sharer<'a> {
     code: &'a mut Code,
     /// By expression.
     known: Vec<Known>,
-    keys: &'a mut FxHashSet<Sym>,
+    /// Expressions that are yet to be gone into.
+    open: Vec<ExprId>,
+    /// By expression: what it asks for, and what it is made of, has been added to the keys.
+    asked: FixedBitSet,
+    keys: &'a mut FixedBitSet,
     cells: &'a mut u32,
 }
 
 impl Sharer<'_> {
-    fn children(&self, id: ExprId) -> Vec<ExprId> {
-        let mut children = Vec::new();
-        self.code.children(id, &mut |child| children.push(child));
-        children
+    fn each_child(&mut self, id: ExprId, mut f: impl FnMut(&mut Self, ExprId)) {
+        let from = self.open.len();
+        self.code.children(id, &mut |child| self.open.push(child));
+        for at in from..self.open.len() {
+            let child = self.open[at];
+            f(self, child);
+        }
+        self.open.truncate(from);
     }
 
     /// Finds out about `id` and all that it is made of.
     fn learn(&mut self, id: ExprId) {
-        let children = self.children(id);
-        children.iter().for_each(|&child| self.learn(child));
+        self.each_child(id, |sharer, child| sharer.learn(child));
         let op = &self.code.ops[id as usize];
         let own = match op {
             Op::Call { callee, .. } => self.whole[callee.0 as usize],
@@ -218,27 +222,23 @@ impl Sharer<'_> {
             Op::Inline { args, at, body, .. } => (body, at..at + self.code.args(args).len() as Local),
             _ => (NONE, 0..0),
         };
-        let mut known = Known { own, free: Vec::new(), cost };
+        let mut known = Known { own, free: Locals::default(), cost };
         if let Op::Local(local) = op {
-            known.free.push(*local);
+            known.free.insert(*local);
         }
-        for child in children {
+        self.code.children(id, &mut |child| {
             let of = &self.known[child as usize];
             known.own &= of.own;
             known.cost = known.cost.saturating_add(of.cost);
-            for &local in of.free.iter().filter(|local| child != inner || !bound.contains(local)) {
-                if !known.free.contains(&local) {
-                    known.free.push(local);
-                }
-            }
-        }
+            known.free.extend(&of.free, if child == inner { &bound } else { &(0..0) });
+        });
         self.known[id as usize] = known;
     }
 
     /// Shares what a statement, a function or a step asks.
     fn root(&mut self, id: ExprId) {
         let free = self.known[id as usize].free.clone();
-        let best = free.into_iter().max_by_key(|&local| (self.worth(id, local), Reverse(local)));
+        let best = free.iter().max_by_key(|&local| (self.worth(id, local), Reverse(local)));
         self.body(id, best, None);
     }
 
@@ -274,7 +274,7 @@ impl Sharer<'_> {
                 self.share(list, folded);
                 self.body(inner, Some(local), folded);
             }
-            _ => self.children(id).into_iter().for_each(|child| self.share(child, folded)),
+            _ => self.each_child(id, |sharer, child| sharer.share(child, folded)),
         }
     }
 
@@ -299,9 +299,11 @@ impl Sharer<'_> {
             | Op::Each { value: inner, .. } => inner,
             _ => NONE,
         };
-        for child in self.children(id).into_iter().filter(|&child| child != skipped) {
-            total = total.saturating_add(self.worth(child, local));
-        }
+        self.code.children(id, &mut |child| {
+            if child != skipped && self.known[child as usize].free.contains(local) {
+                total = total.saturating_add(self.worth(child, local));
+            }
+        });
         total
     }
 
@@ -328,9 +330,13 @@ impl Sharer<'_> {
 
     /// The attributes that own parts of `id` ask for.
     fn collect_keys(&mut self, id: ExprId) {
+        self.asked.grow(self.known.len());
+        if self.asked.put(id as usize) {
+            return;
+        }
         if self.known[id as usize].own {
             asked(self.code, &self.code.ops[id as usize], self.keys);
         }
-        self.children(id).into_iter().for_each(|child| self.collect_keys(child));
+        self.each_child(id, Sharer::collect_keys);
     }
 }

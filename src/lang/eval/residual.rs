@@ -155,7 +155,7 @@ impl<'c> Graft<'c> for Specializer<'_, '_, 'c> {
         if self.inside > 0 {
             let copy = self.copy(id);
             self.to.own.resize(self.to.ops.len(), None);
-            self.to.own[copy as usize] = self.from.own(id).map(Into::into);
+            self.to.own[copy as usize] = self.from.own(id).cloned();
             return copy;
         }
         if let Some(value) = self.value(id)
@@ -199,7 +199,7 @@ impl Specializer<'_, '_, '_> {
             }
             _ => {}
         }
-        let is_known = self.from.own(id)?.iter().all(|local| self.knows(*local));
+        let is_known = self.from.own(id)?.iter().all(|local| self.knows(local));
         is_known.then(|| self.machine.expr(self.from, id, self.spot.base))
     }
 

@@ -59,7 +59,7 @@ fn visit(entries: &mut [Linked], state: &mut [State], at: usize, depth: u32) {
         entries[at].code.ops.iter().filter_map(callee).map(|id| id.0 as usize).collect();
     callees.into_iter().for_each(|callee| visit(entries, state, callee, depth + 1));
     let mut code = entries[at].code.clone();
-    Simplifier { entries, ready: state, code: &mut code }.all();
+    Simplifier { entries, ready: state, code: &mut code, open: Vec::new() }.all();
     let roots = match &*entries[at].entry {
         Entry::Fn { value, .. } => vec![*value],
         Entry::Walk { steps, .. } => {
@@ -116,6 +116,8 @@ struct Simplifier<'a> {
     entries: &'a [Linked],
     ready: &'a [State],
     code: &'a mut Code,
+    /// Expressions that are yet to be simplified.
+    open: Vec<ExprId>,
 }
 
 impl<'a> Simplifier<'a> {
@@ -138,9 +140,12 @@ impl<'a> Simplifier<'a> {
             let args = self.code.args(args).to_vec();
             return self.call(id, callee, &args, lift, free);
         }
-        let mut children = Vec::new();
-        self.code.children(id, &mut |child| children.push(child));
-        children.into_iter().for_each(|child| self.tree(child, free));
+        let from = self.open.len();
+        self.code.children(id, &mut |child| self.open.push(child));
+        for at in from..self.open.len() {
+            self.tree(self.open[at], free);
+        }
+        self.open.truncate(from);
         fold(self.entries, self.code, id);
     }
 

@@ -130,7 +130,8 @@ pub fn comments(text: &str) -> Vec<Span> {
 /// Whether `token` is the first thing on its line, and how far it is indented.
 pub fn indent_of_line(text: &str, at: u32) -> (bool, usize) {
     let before = slice(text, Span { start: 0, end: at });
-    let line = before.rsplit('\n').next().unwrap_or(before).trim_start_matches(BYTE_ORDER_MARK);
+    let start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |newline| newline + 1);
+    let line = before[start..].trim_start_matches(BYTE_ORDER_MARK);
     let indent = line.bytes().take_while(u8::is_ascii_whitespace).count();
     (indent == line.len(), indent)
 }
