@@ -16,7 +16,7 @@ use super::files::{Files, Role, role};
 use super::place::{Encoding, Lines, path_of};
 use super::requests;
 use super::wire::{In, Out};
-use super::work::{CountJob, GraphCounts, Work, Workers};
+use super::work::{CountJob, GraphCounts, LintJob, Work, Workers};
 use crate::engine::{RuleDiagnostic, Session};
 use crate::graph::Sym;
 use crate::lang::lint::Finding;
@@ -330,21 +330,22 @@ impl Server {
         self.answered = self.edit;
         self.tell();
         let texts = self.files.sources();
-        let job = texts
+        let lints: LintJob = texts
             .files
             .iter()
-            .map(|(key, text, _)| (key.clone(), Arc::from(text.as_str()), self.files.lints(key).cloned()));
-        // The threads live as long as the server.
-        let _ = self.workers.lint.send(job.collect());
+            .map(|(key, text, _)| (key.clone(), Arc::from(text.as_str()), self.files.lints(key).cloned()))
+            .collect();
         let graphs = self.files.workspace.graphs.clone();
         if graphs.is_empty() {
             self.counts.clear();
-            return;
+        } else {
+            let passes = self.files.workspace.passes.iter().map(|name| Sym::new(name)).collect();
+            let session = self.session.handle();
+            let job = CountJob { edit: self.edit, session, graphs, passes, sources: texts };
+            // Of the two threads, which live as long as the server, that which has more to do is begun first.
+            let _ = self.workers.count.send(job);
         }
-        let passes = self.files.workspace.passes.iter().map(|name| Sym::new(name)).collect();
-        let session = self.session.handle();
-        let job = CountJob { edit: self.edit, session, graphs, passes, sources: texts };
-        let _ = self.workers.count.send(job);
+        let _ = self.workers.lint.send(lints);
     }
 
     fn worked(&mut self, work: Work) {

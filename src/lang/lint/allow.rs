@@ -195,16 +195,23 @@ fn about(word: &Word, file: usize) -> Option<Found> {
     }
 }
 
+/// What a comment about lints begins with.
+const MARK: &str = "lint:";
+
 /// The words of a file. A comment above an item belongs to it if no empty line and no other item stands between.
 fn words_of(text: &str, items: &[(u32, u32)]) -> Vec<Word> {
     let mut words = Vec::new();
+    // Most files have none.
+    if memchr::memmem::find(text.as_bytes(), MARK.as_bytes()).is_none() {
+        return words;
+    }
     for span in comments(text) {
         let comment = scan::slice(text, span).trim_end();
         let (is_file, rest) = match comment.strip_prefix("//!") {
             Some(rest) => (true, rest),
             None => (false, comment.trim_start_matches('/')),
         };
-        let Some(rest) = rest.trim_start().strip_prefix("lint:") else { continue };
+        let Some(rest) = rest.trim_start().strip_prefix(MARK) else { continue };
         let item = if is_file { None } else { item_of(text, span, items) };
         let (names, reason) = rest.split_once(" because ").unwrap_or((rest, ""));
         let (verb, names) = names.trim().split_once(' ').unwrap_or((names.trim(), ""));

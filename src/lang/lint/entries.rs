@@ -237,9 +237,15 @@ fn written(value: &[Token], text: &str, depth: u32) -> Option<(Written, u32)> {
 // ---- Variants that nothing names ----
 
 fn unused_variants(items: &[LintItem], found: &mut Vec<Found>) {
-    let counts = count_words(items.iter().map(|item| item.text));
-    for item in items {
-        let ItemData::Enum { variants } = &item.item.data else { continue };
+    let enums = || {
+        items.iter().filter_map(|item| match &item.item.data {
+            ItemData::Enum { variants } => Some((item, variants)),
+            _ => None,
+        })
+    };
+    let words = enums().flat_map(|(_, variants)| variants).map(|variant| variant.text.as_str());
+    let counts = count_words(words, items.iter().map(|item| item.text));
+    for (item, variants) in enums() {
         for variant in variants {
             let word = variant.text.as_str();
             if counts.get(word) == Some(&1) && !word.starts_with('_') {

@@ -173,9 +173,12 @@ fn locals(tree: &Tree, found: &mut FxHashMap<String, Option<&'static str>>) {
     }
 }
 
-/// How often each word occurs in some texts, comments aside, what stands inside `"…"` included.
-pub fn count_words<'a>(texts: impl IntoIterator<Item = &'a str>) -> FxHashMap<&'a str, usize> {
-    let mut counts = FxHashMap::default();
+/// How often each of some words occurs in some texts, comments aside, what stands inside `"…"` included.
+pub fn count_words<'a>(
+    words: impl IntoIterator<Item = &'a str>,
+    texts: impl IntoIterator<Item = &'a str>,
+) -> FxHashMap<&'a str, usize> {
+    let mut counts: FxHashMap<&str, usize> = words.into_iter().map(|word| (word, 0)).collect();
     for text in texts {
         let tokens = scan::tokens(text);
         let tokens =
@@ -183,7 +186,9 @@ pub fn count_words<'a>(texts: impl IntoIterator<Item = &'a str>) -> FxHashMap<&'
         for word in
             tokens.flat_map(|token| token.text(text).split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
         {
-            *counts.entry(word).or_insert(0) += 1;
+            if let Some(count) = counts.get_mut(word) {
+                *count += 1;
+            }
         }
     }
     counts
