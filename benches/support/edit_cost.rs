@@ -3,13 +3,14 @@
 use anchorwatch::engine::Session;
 use divan::Bencher;
 
-/// Changes a text of a shipped rule file back and forth, and runs after each change.
+/// Changes a text of a shipped rule file back and forth, and runs after each change, as who expects edits does.
 pub fn bench_edit(
     bencher: Bencher,
     mut session: Session,
     (path, from, to): (&str, &str, &str),
     run: impl Fn(&Session),
 ) {
+    session.expect_edits();
     run(&session);
     let old = session.file_text(path).expect("a shipped file").to_string();
     assert!(old.contains(from), "the edited text is in {path}");
