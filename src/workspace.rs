@@ -31,6 +31,11 @@ pub const FILE: &str = "anchorwatch.toml";
 /// Rule files have this extension.
 pub const EXTENSION: &str = "anchor";
 
+/// Whether a file is named as rule files are.
+pub fn is_named_as_rules(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == EXTENSION)
+}
+
 /// The rule set of a workspace that names none.
 pub const RULES: &str = "rules";
 
@@ -100,7 +105,7 @@ pub fn rule_tree(path: &Path, wrong: &mut dyn FnMut(&Path, std::io::Error)) -> R
             let path = entry.path().strip_prefix("./").map_or_else(|_| entry.path(), Path::to_owned);
             if is_folder && !entry.file_name().as_encoded_bytes().starts_with(b".") {
                 folders.push(path);
-            } else if !is_folder && path.extension().is_some_and(|extension| extension == EXTENSION) {
+            } else if !is_folder && is_named_as_rules(&path) {
                 files.push(path);
             }
         }

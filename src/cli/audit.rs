@@ -17,6 +17,7 @@ use crate::lang::Level;
 use crate::lang::syntax::ast::Kind;
 use crate::lang::syntax::print::keyword;
 use crate::report::{Complaint, audit as report};
+use crate::workspace::is_named_as_rules;
 
 /// Audits the rules. If paths are named, what they and the rules' own tests reach is counted.
 pub fn audit(args: &AuditArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
@@ -64,7 +65,7 @@ fn coverage(
         for found in found(given)? {
             match found {
                 Found::Case(path) => cases.push(path),
-                Found::Rules(path) if is_rules(&path) => {
+                Found::Rules(path) if is_named_as_rules(&path) => {
                     if own.iter().any(|known| workspace::is_same(Path::new(known), &path)) {
                         runs = true;
                         continue;
@@ -137,10 +138,6 @@ fn nothing_to_run(path: &Path) -> Complaint {
     let message = format!("`{shown}` has no tests and no cases, so nothing of it can be run on the rules");
     let flag = if path.is_dir() { "--rules" } else { "--overlay" };
     Complaint::error("audit::nothing-to-run", message).help(format!("`{flag} {shown}` audits its rules"))
-}
-
-fn is_rules(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == crate::workspace::EXTENSION)
 }
 
 /// The files of an argument: those of a folder that are tests, or the file itself.

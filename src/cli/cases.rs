@@ -13,6 +13,7 @@ use crate::engine::{Case, CaseEnd};
 use crate::format::{LoadContext, inflate, load};
 use crate::graph::{Snapshot, Sym};
 use crate::report::Complaint;
+use crate::workspace::is_named_as_rules;
 
 /// Beside a case, or above it: `{"options": {…}}`, options of all cases of the folder that do not say otherwise.
 const DEFAULTS: &str = "defaults.json";
@@ -72,7 +73,7 @@ pub fn find(path: &Path) -> Result<Vec<Found>, Complaint> {
             // A link to a folder may lead back.
             if path.is_dir() && !path.is_symlink() {
                 open.push(path);
-            } else if path.extension().is_some_and(|extension| extension == crate::workspace::EXTENSION) {
+            } else if is_named_as_rules(&path) {
                 found.push(Found::Rules(path));
             } else if path.extension().is_some_and(|extension| extension == "json")
                 && beside(&path, "before")?.is_some()

@@ -17,7 +17,7 @@ use crate::graph::GraphId;
 use crate::lang::Level;
 use crate::report::diff::Report;
 use crate::report::{Complaint, diff as report};
-use crate::workspace::EXTENSION;
+use crate::workspace::is_named_as_rules;
 
 /// Compares two rule sets.
 pub fn diff(args: &DiffArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -> Done {
@@ -89,7 +89,6 @@ fn alone(stop: Stop, args: &DiffArgs) -> Stop {
 /// The graphs that arguments name: graph files, and those of cases and tests.
 fn trials(paths: &[PathBuf], rules: &Loaded, desk: &mut Desk<'_, '_>) -> Result<Vec<(String, Trial)>, Stop> {
     let mut trials = Vec::new();
-    let is_tests = |path: &Path| path.extension().is_some_and(|extension| extension == EXTENSION);
     for path in paths {
         let found = if is_dash(path) { vec![Found::Rules(path.clone())] } else { cases::find_to_run(path)? };
         for found in found {
@@ -97,7 +96,7 @@ fn trials(paths: &[PathBuf], rules: &Loaded, desk: &mut Desk<'_, '_>) -> Result<
             let shown = path.display().to_string();
             match found {
                 Found::Case(path) => trials.extend(of_case(cases::read(&path)?)?.map(|trial| (shown, trial))),
-                Found::Rules(path) if is_tests(&path) => {
+                Found::Rules(path) if is_named_as_rules(&path) => {
                     // Only the graphs are wanted, so what else the file declares does not matter.
                     let graphs = test_graphs(&RuleSources { files: read(&path, false)? });
                     trials

@@ -16,6 +16,7 @@ use crate::lang::diagnostic::did_you_mean;
 use crate::lang::syntax::LONGEST_FILE;
 use crate::report::summary::count;
 use crate::report::{Complaint, Excerpt, Mark, Source};
+use crate::workspace::is_named_as_rules;
 
 /// Bytes of text around a mistake that are worth showing; a dump can have lines of megabytes.
 const EXCERPT_LIMIT: usize = 2000;
@@ -144,7 +145,11 @@ pub fn reason(error: &std::io::Error) -> String {
 
 /// What the reader of a format says, with the lines it speaks of if they are text.
 pub fn format_complaint(error: &FormatError, shown: &str, bytes: &[u8]) -> Complaint {
-    let complaint = Complaint::error(error.code, error.message.clone()).maybe_help(error.help.clone());
+    let help = match is_named_as_rules(Path::new(shown)) {
+        true => Some("this is named like rules, which are given behind `--rules` or `--overlay`".to_owned()),
+        false => error.help.clone(),
+    };
+    let complaint = Complaint::error(error.code, error.message.clone()).maybe_help(help);
     match excerpt(error, shown, bytes) {
         Some(excerpt) => complaint.excerpt(excerpt),
         None => complaint.at(place_in(shown, error.place)),

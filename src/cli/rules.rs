@@ -18,6 +18,7 @@ use super::session::{
 };
 use super::{FINE, UNUSABLE, workspace};
 use crate::engine::outcome::RuleRef;
+use crate::format::is_graph;
 use crate::lang::Level;
 use crate::lang::syntax::LONGEST_FILE;
 use crate::lang::syntax::ast::Kind;
@@ -76,6 +77,12 @@ pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, Complaint> {
 
 /// The bytes of a rule file as text.
 pub(super) fn text_of(bytes: Vec<u8>, shown: &str) -> Result<String, Complaint> {
+    // Its lines would be as many mistakes.
+    if is_graph(&bytes, shown) {
+        let complaint = Complaint::error("rules::graph", "rules are expected, and this is a graph");
+        let help = format!("rules stand in files named `.{EXTENSION}`; graphs are checked by `check`");
+        return Err(complaint.at(shown).help(help));
+    }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Complaint::error("rules::not-text", "the rule file is not UTF-8 text")

@@ -73,6 +73,11 @@ pub struct Loaded {
     pub origin: Option<Arc<dyn Any + Send + Sync>>,
 }
 
+/// Whether a file that is not compressed is a graph of a kind that can be read; it may be wrong inside.
+pub fn is_graph(bytes: &[u8], hint_name: &str) -> bool {
+    detect::detect(bytes, hint_name).is_ok()
+}
+
 /// Reads a graph file of any supported kind, compressed or not. `hint_name` is the file's name, or empty.
 ///
 /// # Errors
