@@ -358,12 +358,15 @@ fn a_cell_of_a_matrix_runs_no_pass_that_does_not_read_it() {
     assert_eq!(ran, and(reparse(&watch, "rules/readwrite.anchor"), &looked_at));
 }
 
+/// A condition of a pass, and another one.
+const INPUTS_TO_COPY: (&str, &str) = (
+    "    for n in g.nodes where n.attr(_input_mutable) {",
+    "    for n in g.nodes where n.attr(_input_mutable) and n.inputs.count > 1 {",
+);
+
 #[test]
 fn a_condition_of_a_pass_runs_that_pass_and_what_comes_after_it() {
-    let (from, to) = (
-        "    for n in g.nodes where n.attr(_input_mutable) {",
-        "    for n in g.nodes where n.attr(_input_mutable) and n.inputs.count > 1 {",
-    );
+    let (from, to) = INPUTS_TO_COPY;
     let mut watch = Watch::of(&["hccl_continuous", "hccl_memcpy"], generate::accesses(1000));
     let ran = watch.edit("rules/hccl.anchor", from, to);
     let own = and(and(reparse(&watch, "rules/hccl.anchor"), BELOW_ONE_ITEM), ONE_ITEM_AND_ITS_PASS);
@@ -372,6 +375,14 @@ fn a_condition_of_a_pass_runs_that_pass_and_what_comes_after_it() {
     let mut watch = Watch::of(&["hccl_memcpy", "hccl_continuous"], generate::accesses(1000));
     let ran = watch.edit("rules/hccl.anchor", from, to);
     assert_eq!(ran, and(own, &[("run_pass", 1), ("tell", 1)]));
+}
+
+#[test]
+fn a_condition_of_a_pass_links_no_pipeline_that_runs_it() {
+    let mut watch = Watch::of(&["preparation"], generate::accesses(1000));
+    let (from, to) = INPUTS_TO_COPY;
+    let ran = watch.edit("rules/hccl.anchor", from, to);
+    assert_eq!(ran.get("program"), Some(&1), "{ran:?}");
 }
 
 #[test]

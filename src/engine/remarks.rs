@@ -94,19 +94,23 @@ pub fn said_again<'db>(
     let texts = Texts { db, rules, known: RefCell::default() };
     let speakers: Vec<Speaker<'db>> =
         before.runs(db).iter().map(|&run| Speaker::new(db, rules, run)).collect();
-    let mut said = Vec::with_capacity(speakers.iter().map(|speaker| speaker.result.drafts.len()).sum());
+    let mut said: Vec<(&Speaker<'db>, &'db Draft)> = Vec::new();
     for speaker in &speakers {
-        said.extend(speaker.remarks().map(|remark| (speaker, remark)));
+        let drafts = speaker.result.drafts.iter().filter(|draft| speaker.remark(draft).is_some());
+        said.extend(drafts.map(|draft| (speaker, draft)));
     }
+    let remark_at = |at: usize| said.get(at).and_then(|(other, draft)| Some((*other, other.remark(draft)?)));
     let speaker = Speaker::new(db, rules, run);
     let mut again = FxHashMap::default();
     // What comes next is mostly what came next then; else it is looked for by its places.
     let (mut next, mut by_places) = (0, None);
-    for remark in speaker.remarks() {
-        let is_same = |at: &usize| texts.say_the_same(said[*at], (&speaker, remark));
-        let known = Some(next)
-            .filter(|at| *at < said.len() && is_same(at))
-            .or_else(|| by_places.get_or_insert_with(|| ByPlaces::new(&said)).find(remark.hash(), is_same));
+    for remark in speaker.result.drafts.iter().filter_map(|draft| speaker.remark(draft)) {
+        let is_same =
+            |at: &usize| remark_at(*at).is_some_and(|other| texts.say_the_same(other, (&speaker, remark)));
+        let known = Some(next).filter(is_same).or_else(|| {
+            let hashes = || (0..said.len()).map(|at| remark_at(at).map_or(0, |(_, remark)| remark.hash()));
+            by_places.get_or_insert_with(|| ByPlaces::new(hashes())).find(remark.hash(), is_same)
+        });
         if let Some(at) = known {
             next = at + 1;
             *again.entry(remark.rule()).or_insert(0) += 1;
@@ -115,7 +119,7 @@ pub fn said_again<'db>(
     again
 }
 
-/// What was said, by the hash of rule and nodes.
+/// Remarks by the hash of rule and nodes.
 struct ByPlaces {
     first: FxHashMap<u64, usize>,
     /// Of each the next one of the same hash.
@@ -123,11 +127,11 @@ struct ByPlaces {
 }
 
 impl ByPlaces {
-    fn new(said: &[(&Speaker<'_>, Remark<'_>)]) -> ByPlaces {
-        let mut first = FxHashMap::with_capacity_and_hasher(said.len(), Default::default());
-        let mut next = vec![None; said.len()];
-        for (at, (_, remark)) in said.iter().enumerate().rev() {
-            next[at] = first.insert(remark.hash(), at);
+    fn new(hashes: impl DoubleEndedIterator<Item = u64> + ExactSizeIterator) -> ByPlaces {
+        let mut first = FxHashMap::with_capacity_and_hasher(hashes.len(), Default::default());
+        let mut next = vec![None; hashes.len()];
+        for (at, hash) in hashes.enumerate().rev() {
+            next[at] = first.insert(hash, at);
         }
         ByPlaces { first, next }
     }
@@ -157,8 +161,8 @@ impl<'db> Speaker<'db> {
         Speaker { nodes, result, inserted, renderer, otherwise: OnceCell::new() }
     }
 
-    fn remarks(&self) -> impl Iterator<Item = Remark<'db>> {
-        self.result.drafts.iter().filter_map(|draft| remark(draft, &self.inserted))
+    fn remark<'r>(&self, draft: &'r Draft) -> Option<Remark<'r>> {
+        remark(draft, &self.inserted)
     }
 
     /// Whether a node has the same name and operator type as in the graph of the step that is compared with this one.

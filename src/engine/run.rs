@@ -77,12 +77,12 @@ pub struct Resolved {
 }
 
 /// What a pass leaves.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PassResult {
     pub after: Snapshot,
-    pub edits: Arc<[EditRecord]>,
-    pub drafts: Arc<[Draft]>,
-    pub resolved: Arc<[Resolved]>,
+    pub edits: Vec<EditRecord>,
+    pub drafts: Vec<Draft>,
+    pub resolved: Vec<Resolved>,
     pub failure: Option<QueryFailure>,
     /// Counters as the pass left them, for the passes of one pipeline that belong together.
     pub counters: Vec<(Sym, i64)>,
@@ -149,8 +149,7 @@ pub fn run_watched<'db>(
     }
     machine.keep_kinds();
     let (edit, log) = machine.finish();
-    let drafts: Arc<[Draft]> = host.drafts.take().into();
-    let resolved: Arc<[Resolved]> = host.resolved.take().into();
+    let (drafts, resolved) = (host.drafts.take(), host.resolved.take());
     let failed = host.failed.take();
     // What somebody looks on is not remembered.
     if let Some(judge) = host.judge.into_inner().filter(|_| watch.is_none()) {
@@ -172,7 +171,7 @@ pub fn run_watched<'db>(
             (before.clone(), Vec::new(), Some(failure))
         }
     };
-    PassResult { after, edits: edits.into(), drafts, resolved, failure, counters, program: linked.clone() }
+    PassResult { after, edits, drafts, resolved, failure, counters, program: linked.clone() }
 }
 
 /// The engine's side of a running pass.

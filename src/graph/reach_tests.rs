@@ -1,10 +1,11 @@
 //! Agreement with a plain search, on graphs with and without cycles.
 
+use fixedbitset::FixedBitSet;
 use proptest::prelude::*;
 
 use super::super::testing::{Sketch, named};
 use super::super::{GraphId, NodeId, Snapshot, State};
-use super::{Reach, ReachScratch};
+use super::{LARGE, Reach, ReachScratch};
 
 pub(super) fn plain(state: &State, from: NodeId, to: NodeId) -> bool {
     let mut seen = vec![from];
@@ -67,6 +68,38 @@ fn an_empty_graph_answers() {
     let snapshot = sketch.finish();
     let (reach, w) = (Reach::new(&snapshot, inner), named(&snapshot, "w"));
     assert!(reach.reaches(&mut ReachScratch::default(), w, w));
+}
+
+/// Of a large graph the index is made by two threads.
+#[test]
+fn a_large_graph_answers_as_a_plain_search() {
+    let count = LARGE as u32 + 99;
+    let list: Vec<String> = (0..count).map(|i| format!("o{i}")).collect();
+    let mut sketch = Sketch::default();
+    sketch.graph("g", &list.join(" "));
+    for from in 0..count {
+        // Rows of seven that do not meet, and now and then a way to another one.
+        let next = [(from % 3 > 0).then_some(7), (from % 64 == 0).then_some(1 + from % 5)];
+        for to in next.into_iter().flatten().map(|step| from + step).filter(|to| *to < count) {
+            sketch.control_edge(NodeId(from), NodeId(to));
+        }
+    }
+    let snapshot = sketch.finish();
+    let reach = Reach::new(&snapshot, GraphId::ROOT);
+    let mut scratch = ReachScratch::default();
+    for from in (0..count).step_by(97).map(NodeId) {
+        let mut reached = FixedBitSet::with_capacity(count as usize);
+        let mut open = vec![from];
+        while let Some(node) = open.pop() {
+            if !reached.put(node.0 as usize) {
+                open.extend(snapshot.dense().successors(node));
+            }
+        }
+        for to in (0..count).step_by(3).map(NodeId) {
+            let holds = reach.reaches(&mut scratch, from, to);
+            assert_eq!(holds, reached.contains(to.0 as usize), "{from:?} {to:?}");
+        }
+    }
 }
 
 /// Layers with several edges between neighbours leave the intervals undecided, so the search runs.
