@@ -31,7 +31,7 @@ const WALKS: usize = 3;
 /// How many paths are laid. Each costs 8 bytes a point.
 const PATHS: usize = 2;
 
-/// From so many points on walks and paths are made at once: a thread costs as much as a few thousand of them.
+/// From so many points on walks and paths are made at once; for fewer a thread is not worth it.
 const LARGE: usize = 1 << 12;
 
 /// Who reaches whom in one graph of one snapshot.
