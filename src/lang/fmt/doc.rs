@@ -23,8 +23,11 @@ pub enum Doc {
     Hard {
         blank: bool,
     },
-    /// What is broken inside stands one level deeper.
-    Nest(Box<Doc>),
+    /// What is broken inside stands so many columns deeper.
+    Nest {
+        by: usize,
+        inner: Box<Doc>,
+    },
     Group {
         broken: bool,
         inner: Box<Doc>,
@@ -52,8 +55,13 @@ pub fn concat(parts: impl IntoIterator<Item = Doc>) -> Doc {
     Doc::Concat(parts.into_iter().collect())
 }
 
+/// What is broken inside stands one level deeper.
 pub fn nest(doc: Doc) -> Doc {
-    Doc::Nest(Box::new(doc))
+    nest_by(INDENT, doc)
+}
+
+pub fn nest_by(by: usize, doc: Doc) -> Doc {
+    Doc::Nest { by, inner: Box::new(doc) }
 }
 
 /// On one line if that fits and nothing inside needs lines of its own.
@@ -83,7 +91,7 @@ impl Seen {
             }
             Doc::Line(_) | Doc::Fill | Doc::Broken(_) => false,
             Doc::Hard { .. } => true,
-            Doc::Nest(inner) => self.needs_lines(inner),
+            Doc::Nest { inner, .. } => self.needs_lines(inner),
             Doc::Group { broken, inner } => *broken || self.needs_lines(inner),
             Doc::Concat(parts) => parts.iter().any(|part| self.needs_lines(part)),
             Doc::Above { .. } => self.text,
@@ -110,7 +118,7 @@ fn flatten(doc: &Doc, out: &mut String) -> bool {
         Doc::Hard { .. } | Doc::Above { .. } | Doc::Behind(_) | Doc::Group { broken: true, .. } => {
             return false;
         }
-        Doc::Nest(inner) | Doc::Group { inner, .. } => return flatten(inner, out),
+        Doc::Nest { inner, .. } | Doc::Group { inner, .. } => return flatten(inner, out),
         Doc::Concat(parts) => return parts.iter().all(|part| flatten(part, out)),
     }
     true
@@ -121,7 +129,7 @@ pub fn width(doc: &Doc) -> usize {
     match doc {
         Doc::Text(text) => columns(text),
         Doc::Concat(parts) => parts.iter().map(width).sum(),
-        Doc::Nest(inner) | Doc::Group { inner, .. } => width(inner),
+        Doc::Nest { inner, .. } | Doc::Group { inner, .. } => width(inner),
         Doc::Line(flat) => columns(flat),
         Doc::Fill => 1,
         Doc::Broken(_) | Doc::Hard { .. } | Doc::Above { .. } | Doc::Behind(_) => 0,
@@ -169,7 +177,7 @@ pub fn render(doc: &Doc, width: usize) -> Vec<OutLine> {
                 }
             }
             Doc::Hard { blank } => page.newline(indent, *blank),
-            Doc::Nest(inner) => work.push((indent + INDENT, mode, inner)),
+            Doc::Nest { by, inner } => work.push((indent + by, mode, inner)),
             Doc::Group { broken, inner } => {
                 let flat = !broken && (mode == Mode::Flat || fits(page.room(), Some(inner), &work));
                 work.push((indent, if flat { Mode::Flat } else { Mode::Broken }, inner));
@@ -193,7 +201,7 @@ fn begins_with_comment(doc: &Doc) -> Option<bool> {
     match doc {
         Doc::Above { .. } => Some(true),
         Doc::Text(text) => (!text.is_empty()).then_some(false),
-        Doc::Nest(inner) | Doc::Group { inner, .. } => begins_with_comment(inner),
+        Doc::Nest { inner, .. } | Doc::Group { inner, .. } => begins_with_comment(inner),
         Doc::Concat(parts) => parts.iter().find_map(begins_with_comment),
         Doc::Line(_) | Doc::Broken(_) | Doc::Fill | Doc::Hard { .. } | Doc::Behind(_) => None,
     }
@@ -219,7 +227,7 @@ fn fits(room: usize, first: Option<&Doc>, rest: &[(usize, Mode, &Doc)]) -> bool 
             Doc::Broken(text) => columns(text),
             Doc::Fill => 1,
             Doc::Hard { .. } => return true,
-            Doc::Nest(inner) => {
+            Doc::Nest { inner, .. } => {
                 work.push((mode, inner));
                 0
             }

@@ -1,6 +1,6 @@
 //! Items: what stands on which line.
 
-use super::doc::{Doc, concat, group, group_if, nest, nil, text, width};
+use super::doc::{Doc, concat, group, group_if, nest, nest_by, nil, text, width};
 use super::expr::{Printer, has_brackets};
 use super::rows::Row;
 use crate::lang::syntax::build::{Rule, Tree, child, has, lone, only};
@@ -200,15 +200,17 @@ impl Printer<'_> {
             cells.map(width).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..count).map(widest).collect();
-        let mut lines = Vec::new();
-        for row in rows {
-            lines.push(Doc::Hard { blank: false });
-            for (column, cell) in row.into_iter().enumerate() {
-                let pad = widths.get(column).map_or(0, |wide| wide.saturating_sub(width(&cell)));
-                lines.extend([cell, text(" ".repeat(pad + 1))]);
+        let lines = rows.into_iter().enumerate().map(|(at, row)| {
+            let mut line = vec![Doc::Hard { blank: false }];
+            for (&wide, cell) in widths.iter().zip(row) {
+                let pad = wide.saturating_sub(width(&cell));
+                line.extend([cell, text(" ".repeat(pad + 1))]);
             }
-        }
-        concat([head, nest(Doc::Concat(lines))])
+            // The names of the columns stand above their columns, behind those of the rows.
+            let names = widths.first().filter(|_| at == 0).map_or(0, |wide| wide + 1);
+            nest_by(names, Doc::Concat(line))
+        });
+        concat([head, nest(concat(lines))])
     }
 
     fn chain_item(&mut self, tree: &Tree) -> Doc {
