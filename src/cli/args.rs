@@ -263,7 +263,7 @@ pub struct MutateArgs {
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
     pub mutate: Option<Option<usize>>,
     /// Change only these: names of entries, or paths of rule files; `*` stands for any text
-    #[arg(long, value_name = "PATTERN", requires = "mutate")]
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', requires = "mutate")]
     pub only: Vec<String>,
     /// Which sample
     #[arg(long, value_name = "N", default_value_t = 0, requires = "mutate")]

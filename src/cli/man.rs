@@ -18,10 +18,15 @@ pub fn man(args: &ManArgs, desk: &mut Desk<'_, '_>) -> Done {
         desk.print_bytes(&page)?;
         return Ok(FINE);
     };
-    if !folder.is_dir() {
+    if folder.exists() && !folder.is_dir() {
         let message = format!("`{}` is no directory", folder.display());
-        return Err(Complaint::error("cli::no-directory", message).help("create it first").into());
+        let help = "name another; one that is not there is made";
+        return Err(Complaint::error("cli::no-directory", message).help(help).into());
     }
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let message = format!("`{}` cannot be made: {}", folder.display(), input::reason(&error));
+        Complaint::error("io::write", message)
+    })?;
     let mut pages = Vec::new();
     // A command is written with its parents, and is behind them in this list.
     let mut commands = vec![program];

@@ -130,7 +130,7 @@ impl Surgeon {
                     CheckerAction::Body(block) => self.block(block),
                 }
             }
-            ItemData::Matrix { cells, .. } => self.cells(cells),
+            ItemData::Matrix { header, cells, .. } => self.cells(header, cells),
             ItemData::Chain { subject, steps, then } => {
                 self.subject(subject);
                 self.steps(steps);
@@ -204,7 +204,7 @@ impl Surgeon {
     }
 
     /// Each cell as the value after its own, in the order in which the matrix mentions them.
-    fn cells(&mut self, rows: &mut [(Name, Vec<Name>)]) {
+    fn cells(&mut self, columns: &[Name], rows: &mut [(Name, Vec<Name>)]) {
         let mut values: Vec<Name> = Vec::new();
         for cell in rows.iter().flat_map(|(_, cells)| cells) {
             if values.iter().all(|known| known.text != cell.text) {
@@ -212,11 +212,11 @@ impl Surgeon {
             }
         }
         for (row, cells) in rows {
-            for cell in cells {
+            for (column, cell) in columns.iter().zip(cells) {
                 let at = values.iter().position(|value| value.text == cell.text).unwrap_or_default();
                 let Some(next) = values.get((at + 1) % values.len().max(1)) else { continue };
-                let words = (format!("{}: {}", row.text, cell.text), format!("{}: {}", row.text, next.text));
-                if self.offer("change the cell", cell.span, words.0, words.1) {
+                let words = |value: &Name| format!("{} | {}: {}", row.text, column.text, value.text);
+                if self.offer("change the cell", cell.span, words(cell), words(next)) {
                     cell.text = next.text;
                     return;
                 }

@@ -69,6 +69,7 @@ fn note_insertions(
                     by.extend(rules.iter().map(|(class, _)| name(*class)));
                 }
                 Draft::Chain { chain, edits, .. } if edits.contains(&at) => by.push(*chain),
+                Draft::Report { entry: (_, name), answer, .. } if *answer == Some(node) => by.push(*name),
                 _ => {}
             }
         }

@@ -80,12 +80,13 @@ fn descriptor(remark: &Remark, rules: &Rules) -> Descriptor {
         id,
         name: Some(rule.name.as_str()),
         short_description: Some(short.into()),
-        full_description: doc.map(|doc| doc.to_owned().into()),
+        // A place in a specification alone describes nothing.
+        full_description: doc.filter(|doc| doc.trim().contains(' ')).map(|doc| doc.to_owned().into()),
         help: Some(Message { text: format!("{place}\n\n{body}"), markdown: Some(markdown) }),
     }
 }
 
-/// The first reason that an entry gives, as it is written.
+/// The first reason that an entry gives; what it shows of a graph is left out.
 fn reason(entry: &str) -> Option<String> {
     let at = super::rules::find_word(entry, "because", 0)?.end;
     let quoted = entry[at..].trim_start().strip_prefix('"')?;
@@ -95,6 +96,10 @@ fn reason(entry: &str) -> Option<String> {
         match chars.next()? {
             '"' => return Some(text),
             '\\' => text.push(chars.next()?),
+            '{' => {
+                chars.find(|c| *c == '}')?;
+                text.push('…');
+            }
             c => text.push(c),
         }
     }
