@@ -12,6 +12,7 @@ mod asked;
 mod cells;
 mod conflicts;
 mod counts;
+mod course;
 mod dirty;
 mod layers;
 #[cfg(test)]
