@@ -7,10 +7,11 @@
 //! of one `resolve`), `why` and `trail` (the parts of an expression that decided, and where their values came from),
 //! `acts` (the same for statements), `words` (the rule text of an expression). Passes, lints and chains: `observe`
 //! (looks on while a step runs), `would` (what a refused block would have done), `changes` (edits in words), `passes`
-//! (the stories), `table` (all nodes of a type).
+//! (the stories), `copies` (which conflict a copy answers), `table` (all nodes of a type).
 
 mod acts;
 mod changes;
+mod copies;
 mod layer;
 mod observe;
 mod passes;
@@ -86,9 +87,11 @@ pub struct ActStory {
     pub by: RuleRef,
     /// The node that the rule was looking at, if it is another one.
     pub during: Option<PlaceRef>,
-    /// Of a finding: all that it is about.
+    /// Of a finding, or of the conflict that was answered: all that it is about.
     pub places: Vec<PlaceRef>,
     pub help: Option<String>,
+    /// Other rules that it answers, with their reasons.
+    pub also: Vec<(RuleRef, String)>,
     /// What decided: the last decision in full, then the first lines of those around it.
     pub steps: Vec<TraceStep>,
     /// How many more decisions of the same loop were alike.
@@ -139,7 +142,7 @@ pub struct Row {
     pub fate: Fate,
     /// The step of the run that decided.
     pub by: Option<RuleRef>,
-    /// The step of a chain, the case or the condition that decided, without names of nodes.
+    /// The step of a chain, the case, the condition or the action that decided, without names of nodes.
     pub reason: String,
     /// The reason in the words of the rule.
     pub text: Option<String>,

@@ -239,6 +239,33 @@ impl<'s> Looked<'s> {
         Ok(told)
     }
 
+    /// What one rule says of an anchor that it has isolated, for the pair that made it, or for the group; none if it
+    /// cannot be looked at again.
+    pub fn verdict(
+        &self,
+        anchor: Anchor,
+        class: Class,
+        pair: Option<(Anchor, Anchor)>,
+    ) -> Option<VerdictStory> {
+        let (group, members) = self.group(anchor)?;
+        let place = |anchor| {
+            let at = members.members.iter().position(|member| *member == anchor)?;
+            Some(Place { group, at: at as u32, anchor })
+        };
+        let pair = match pair {
+            Some((first, second)) if second == anchor => Some([place(second)?, place(first)?]),
+            Some((first, second)) => Some([place(first)?, place(second)?]),
+            None => None,
+        };
+        let mut stories = Stories::default();
+        let looked = self.with_rule(class, |search| match pair {
+            Some(places) => self.pair(search, class, anchor, places, &mut stories),
+            None => self.over_group(search, class, anchor, group, &mut stories),
+        });
+        looked.ok()?;
+        stories.told.pop().map(|(.., story)| story)
+    }
+
     /// The pairs without the anchor for which a rule isolated it; none for the group.
     fn foreign_pairs(&self, anchor: Anchor, class: Class) -> Vec<Option<(Anchor, Anchor)>> {
         let Some(Draft::Conflict { by, .. }) = self.draft(anchor) else { return Vec::new() };
