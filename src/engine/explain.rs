@@ -140,7 +140,7 @@ pub struct Table {
 pub struct Row {
     pub place: PlaceRef,
     pub fate: Fate,
-    /// The step of the run that decided.
+    /// The step of the run that decided; of a copy that answers a conflict, the rule that found it.
     pub by: Option<RuleRef>,
     /// The step of a chain, the case, the condition or the action that decided, without names of nodes.
     pub reason: String,
@@ -160,8 +160,50 @@ pub enum Fate {
     /// The run inserted it.
     Inserted,
     Deleted,
+    /// The run inserted it, and a later step deleted it again.
+    Withdrawn,
     /// No rule decided anything about it.
     Unchanged,
+}
+
+impl Fate {
+    /// The graph had the node when it was given.
+    pub fn was_given(self) -> bool {
+        !matches!(self, Fate::Inserted | Fate::Withdrawn)
+    }
+
+    /// What the run leaves has the node.
+    pub fn is_left(self) -> bool {
+        !matches!(self, Fate::Deleted | Fate::Withdrawn)
+    }
+}
+
+/// How much there is of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Stock {
+    pub nodes: usize,
+    pub bytes: u64,
+    /// Nodes whose size is not known.
+    pub unknown: usize,
+}
+
+impl Stock {
+    fn add(&mut self, bytes: Option<u64>) {
+        self.nodes += 1;
+        match bytes {
+            Some(bytes) => self.bytes = self.bytes.saturating_add(bytes),
+            None => self.unknown += 1,
+        }
+    }
+}
+
+impl Table {
+    /// The nodes whose fate is such a one.
+    pub fn stock(&self, is_such: impl Fn(Fate) -> bool) -> Stock {
+        let mut stock = Stock::default();
+        self.rows.iter().filter(|row| is_such(row.fate)).for_each(|row| stock.add(row.bytes));
+        stock
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -169,10 +211,7 @@ pub struct Total {
     pub fate: Fate,
     pub by: Option<RuleRef>,
     pub reason: String,
-    pub nodes: usize,
-    pub bytes: u64,
-    /// Nodes whose size is not known.
-    pub unknown: usize,
+    pub stock: Stock,
 }
 
 /// One anchor's story.

@@ -3,6 +3,8 @@
 //! Promise: the conflict is that of the run itself, told in the words of its finding. The values that decided are those of the
 //! graph that the layer looked at; where a copy for another conflict has changed them since, they are left out.
 
+use rustc_hash::FxHashMap;
+
 use super::changes::{changes, touched};
 use super::layer::Looked;
 use super::tell::{Stage, Teller};
@@ -12,14 +14,14 @@ use crate::engine::render::Conflict;
 use crate::engine::run::Draft;
 use crate::engine::search;
 use crate::graph::{Anchor, NodeId};
-use crate::lang::eval::EditRecord;
+use crate::lang::eval::{EditKind, EditRecord};
 
 /// A conflict, the rules that found it, and what was done for it.
 pub(super) struct Answered<'s> {
     /// Number of its draft.
     number: usize,
-    anchor: Anchor,
-    by: &'s [(Class, search::Verdict)],
+    pub anchor: Anchor,
+    pub by: &'s [(Class, search::Verdict)],
     edits: &'s [EditRecord],
 }
 
@@ -35,6 +37,19 @@ impl<'s> Stage<'s> {
             }
             _ => None,
         })
+    }
+
+    /// The nodes that were inserted for conflicts.
+    pub fn copies(&self) -> FxHashMap<NodeId, Answered<'s>> {
+        let mut copies = FxHashMap::default();
+        for answered in self.answered() {
+            for record in answered.edits {
+                if let EditKind::Insert { node, .. } = record.kind {
+                    copies.insert(node, Answered { ..answered });
+                }
+            }
+        }
+        copies
     }
 }
 

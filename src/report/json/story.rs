@@ -6,8 +6,8 @@ use super::super::rules::Rules;
 use super::super::table::fate_word;
 use super::{AlsoJson, PlaceJson, RuleJson, line, place, rule};
 use crate::engine::explain::{
-    ActKind, ActStory, AnchorStory, Answer, ChainStory, Explanation, MarkStory, PassStory, StepKind, Table,
-    TraceStep, Verdict, VerdictStory,
+    ActKind, ActStory, AnchorStory, Answer, ChainStory, Explanation, Fate, MarkStory, PassStory, StepKind,
+    Stock, Table, TraceStep, Verdict, VerdictStory,
 };
 use crate::graph::Sym;
 
@@ -277,12 +277,32 @@ struct TotalJson<'a> {
     by: Option<RuleJson<'a>>,
     #[serde(skip_serializing_if = "str::is_empty")]
     reason: &'a str,
+    #[serde(flatten)]
+    stock: StockJson,
+}
+
+/// What was given, or what is left.
+#[derive(Serialize)]
+struct SumJson {
+    r#type: &'static str,
+    #[serde(flatten)]
+    stock: StockJson,
+}
+
+#[derive(Serialize)]
+struct StockJson {
     nodes: usize,
     bytes: u64,
     unknown: usize,
 }
 
-/// A table, one line a node, then one line a total.
+impl From<Stock> for StockJson {
+    fn from(Stock { nodes, bytes, unknown }: Stock) -> StockJson {
+        StockJson { nodes, bytes, unknown }
+    }
+}
+
+/// A table, one line a node, then one line a total, then what was given and what is left.
 pub fn table(table: &Table, rules: &Rules) -> String {
     let rows = table.rows.iter().map(|row| {
         line(&RowJson {
@@ -301,10 +321,10 @@ pub fn table(table: &Table, rules: &Rules) -> String {
             result: fate_word(total.fate),
             by: total.by.as_ref().map(|by| rule(by, rules)),
             reason: &total.reason,
-            nodes: total.nodes,
-            bytes: total.bytes,
-            unknown: total.unknown,
+            stock: total.stock.into(),
         })
     });
-    rows.chain(totals).collect()
+    let sums = [("given", table.stock(Fate::was_given)), ("left", table.stock(Fate::is_left))];
+    let sums = sums.into_iter().map(|(when, stock)| line(&SumJson { r#type: when, stock: stock.into() }));
+    rows.chain(totals).chain(sums).collect()
 }
