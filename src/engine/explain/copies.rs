@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::changes::{changes, touched};
 use super::layer::Looked;
 use super::tell::{Stage, Teller};
-use super::{ActKind, ActStory, TraceStep, Verdict};
+use super::{ActKind, ActStory, TraceStep};
 use crate::engine::pairs::Class;
 use crate::engine::render::Conflict;
 use crate::engine::run::Draft;
@@ -97,10 +97,10 @@ impl Teller<'_> {
     /// What the first of the rules went by.
     fn decided(&self, stage: &Stage<'_>, answered: &Answered<'_>) -> Vec<TraceStep> {
         let resolved = stage.result.resolved.iter().find(|one| one.drafts.contains(&answered.number));
-        let story = resolved.zip(answered.by.first()).and_then(|(resolved, (class, verdict))| {
+        let steps = resolved.zip(answered.by.first()).and_then(|(resolved, (class, verdict))| {
             let looked = Looked::new(self.session, resolved, &stage.result.drafts).ok()?;
-            looked.verdict(answered.anchor, *class, verdict.pair)
+            looked.decided(answered.anchor, *class, verdict.pair)
         });
-        story.filter(|story| story.verdict == Verdict::Isolated).map(|story| story.steps).unwrap_or_default()
+        steps.unwrap_or_default()
     }
 }

@@ -239,21 +239,19 @@ impl<'s> Looked<'s> {
         Ok(told)
     }
 
-    /// What one rule says of an anchor that it has isolated, for the pair that made it, or for the group; none if it
-    /// cannot be looked at again.
-    pub fn verdict(
+    /// What a rule went by that isolated an anchor, for a pair or for the group; nothing if it does not do so in this graph.
+    pub fn decided(
         &self,
         anchor: Anchor,
         class: Class,
         pair: Option<(Anchor, Anchor)>,
-    ) -> Option<VerdictStory> {
+    ) -> Option<Vec<TraceStep>> {
         let (group, members) = self.group(anchor)?;
         let place = |anchor| {
             let at = members.members.iter().position(|member| *member == anchor)?;
             Some(Place { group, at: at as u32, anchor })
         };
         let pair = match pair {
-            Some((first, second)) if second == anchor => Some([place(second)?, place(first)?]),
             Some((first, second)) => Some([place(first)?, place(second)?]),
             None => None,
         };
@@ -263,7 +261,8 @@ impl<'s> Looked<'s> {
             None => self.over_group(search, class, anchor, group, &mut stories),
         });
         looked.ok()?;
-        stories.told.pop().map(|(.., story)| story)
+        let (.., story) = stories.told.pop()?;
+        (story.verdict == Verdict::Isolated).then_some(story.steps)
     }
 
     /// The pairs without the anchor for which a rule isolated it; none for the group.
