@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 /// Watches over memory conflicts in neural-network computation graphs
 #[derive(Debug, Parser)]
@@ -197,12 +197,18 @@ pub struct SymbolsArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("what").args(["target", "kind"]).required(true),
+    // Made from the group, it would put the node before the graph.
+    override_usage = "anchorwatch explain [OPTIONS] <GRAPH> <NODE[:inN|:outN]>\n       \
+                      anchorwatch explain [OPTIONS] <GRAPH> --kind <OP>"
+)]
 pub struct ExplainArgs {
     /// Graph file; `-` is standard input
     #[arg(value_name = "GRAPH")]
     pub graph_file: PathBuf,
     /// A node, or one of its anchors; it may be one that the run inserts
-    #[arg(value_name = "NODE[:inN|:outN]", required_unless_present_any = ["kind", "all"], conflicts_with_all = ["kind", "all"])]
+    #[arg(value_name = "NODE[:inN|:outN]", conflicts_with = "all")]
     pub target: Option<String>,
     /// Tell of all nodes of the type that `--kind` names; it may be left out
     #[arg(long, requires = "kind")]

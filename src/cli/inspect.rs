@@ -17,6 +17,9 @@ use crate::report::place::Names;
 use crate::report::plain::plain;
 use crate::report::{Complaint, explain as story, human, json, table};
 
+/// A beginning says something from so many bytes on.
+const SHORTEST_BEGINNING: usize = 3;
+
 /// The request that the arguments make of this model.
 pub fn request(args: &RunArgs, steps: &[Sym], snapshot: &Snapshot) -> Result<Request, Complaint> {
     let graph = find_graph(snapshot, args.graph.as_deref())?;
@@ -102,7 +105,9 @@ pub fn explain(args: &ExplainArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -
     if let Some(op) = &args.kind {
         let table = rules.engine.table(&snapshot, &request, Sym::new(op)).map_err(failed)?;
         if table.rows.is_empty() {
-            return Err(no_such_type(&snapshot, request.graph, op).into());
+            let outcome = rules.engine.run(&snapshot, &request).map_err(failed)?;
+            let states = std::iter::once(&snapshot).chain(outcome.steps.iter().map(|step| &step.after));
+            return Err(no_such_type(states, request.graph, op).into());
         }
         let text = match desk.is_json() {
             true => json::table(&table, &rules.texts),
@@ -136,12 +141,26 @@ pub fn explain(args: &ExplainArgs, desk: &mut Desk<'_, '_>, connect: &Connect) -
     Ok(FINE)
 }
 
-/// A type without nodes, with the nearest that has some.
-fn no_such_type(snapshot: &Snapshot, graph: GraphId, op: &str) -> Complaint {
-    let nodes = snapshot.all_nodes(graph);
-    let types: BTreeSet<&str> =
-        nodes.iter().filter_map(|&node| snapshot.get_node(node)).map(|node| node.ty.as_str()).collect();
-    let near = did_you_mean(op, types);
+/// A type without nodes, with the nearest of those that some state of the run has.
+fn no_such_type<'s>(states: impl Iterator<Item = &'s Snapshot>, graph: GraphId, op: &str) -> Complaint {
+    let mut types = BTreeSet::new();
+    for state in states {
+        let nodes = state.all_nodes(graph);
+        types.extend(nodes.iter().filter_map(|&node| state.get_node(node)).map(|node| node.ty.as_str()));
+    }
+    let near = did_you_mean(op, types.iter().copied()).or_else(|| begun(op, &types));
     Complaint::error("graph::no-such-type", format!("no node is of type `{op}`"))
         .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+}
+
+/// The shortest type that a word is the beginning of, or else the longest that begins it: a slip of the memory, not of
+/// the hand.
+fn begun<'t>(word: &str, types: &BTreeSet<&'t str>) -> Option<&'t str> {
+    let begins = |long: &str, short: &str| {
+        short.len() >= SHORTEST_BEGINNING
+            && long.get(..short.len()).is_some_and(|head| head.eq_ignore_ascii_case(short))
+    };
+    let longer = types.iter().filter(|ty| begins(ty, word)).min_by_key(|ty| ty.len());
+    let shorter = || types.iter().filter(|ty| begins(word, ty)).max_by_key(|ty| ty.len());
+    longer.or_else(shorter).copied()
 }

@@ -7,10 +7,11 @@
 //! of one `resolve`), `why` and `trail` (the parts of an expression that decided, and where their values came from),
 //! `acts` (the same for statements), `words` (the rule text of an expression). Passes, lints and chains: `observe`
 //! (looks on while a step runs), `would` (what a refused block would have done), `changes` (edits in words), `passes`
-//! (the stories), `table` (all nodes of a type).
+//! (the stories), `copies` (which conflict a copy answers), `table` (all nodes of a type).
 
 mod acts;
 mod changes;
+mod copies;
 mod layer;
 mod observe;
 mod passes;
@@ -86,9 +87,11 @@ pub struct ActStory {
     pub by: RuleRef,
     /// The node that the rule was looking at, if it is another one.
     pub during: Option<PlaceRef>,
-    /// Of a finding: all that it is about.
+    /// Of a finding, or of the conflict that was answered: all that it is about.
     pub places: Vec<PlaceRef>,
     pub help: Option<String>,
+    /// Other rules that it answers, with their reasons.
+    pub also: Vec<(RuleRef, String)>,
     /// What decided: the last decision in full, then the first lines of those around it.
     pub steps: Vec<TraceStep>,
     /// How many more decisions of the same loop were alike.
@@ -137,9 +140,9 @@ pub struct Table {
 pub struct Row {
     pub place: PlaceRef,
     pub fate: Fate,
-    /// The step of the run that decided.
+    /// The step of the run that decided; of a copy that answers a conflict, the rule that found it.
     pub by: Option<RuleRef>,
-    /// The step of a chain, the case or the condition that decided, without names of nodes.
+    /// The step of a chain, the case, the condition or the action that decided, without names of nodes.
     pub reason: String,
     /// The reason in the words of the rule.
     pub text: Option<String>,
@@ -157,8 +160,50 @@ pub enum Fate {
     /// The run inserted it.
     Inserted,
     Deleted,
+    /// The run inserted it, and a later step deleted it again.
+    Withdrawn,
     /// No rule decided anything about it.
     Unchanged,
+}
+
+impl Fate {
+    /// The graph had the node when it was given.
+    pub fn was_given(self) -> bool {
+        !matches!(self, Fate::Inserted | Fate::Withdrawn)
+    }
+
+    /// What the run leaves has the node.
+    pub fn is_left(self) -> bool {
+        !matches!(self, Fate::Deleted | Fate::Withdrawn)
+    }
+}
+
+/// How much there is of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Stock {
+    pub nodes: usize,
+    pub bytes: u64,
+    /// Nodes whose size is not known.
+    pub unknown: usize,
+}
+
+impl Stock {
+    fn add(&mut self, bytes: Option<u64>) {
+        self.nodes += 1;
+        match bytes {
+            Some(bytes) => self.bytes = self.bytes.saturating_add(bytes),
+            None => self.unknown += 1,
+        }
+    }
+}
+
+impl Table {
+    /// The nodes whose fate is such a one.
+    pub fn stock(&self, is_such: impl Fn(Fate) -> bool) -> Stock {
+        let mut stock = Stock::default();
+        self.rows.iter().filter(|row| is_such(row.fate)).for_each(|row| stock.add(row.bytes));
+        stock
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -166,10 +211,7 @@ pub struct Total {
     pub fate: Fate,
     pub by: Option<RuleRef>,
     pub reason: String,
-    pub nodes: usize,
-    pub bytes: u64,
-    /// Nodes whose size is not known.
-    pub unknown: usize,
+    pub stock: Stock,
 }
 
 /// One anchor's story.

@@ -60,6 +60,16 @@ struct Voice {
     linked: Linked,
 }
 
+/// A conflict of an anchor in words; as in a [`Finding`].
+pub struct Conflict {
+    pub rule: RuleRef,
+    level: Level,
+    pub message: String,
+    pub help: Option<String>,
+    pub places: Vec<PlaceRef>,
+    pub also: Vec<(RuleRef, String)>,
+}
+
 impl<'s> Renderer<'s> {
     pub fn new(db: &'s dyn Db, rules: RuleSet, snapshot: &'s Snapshot) -> Renderer<'s> {
         Renderer { db, rules, snapshot, voices: RefCell::default(), texts: RefCell::default() }
@@ -120,29 +130,18 @@ impl<'s> Renderer<'s> {
                 if range.is_empty() {
                     return None;
                 }
-                let (class, verdict) = by.first()?;
-                let voice = self.voice(*class);
-                let help = voice.help.map(|help| self.say(&voice, help, verdict));
-                let mut places = vec![self.place(*anchor, Self::marks_of(verdict, *anchor))];
-                if let Some((first, second)) = verdict.pair {
-                    for other in [first, second].into_iter().filter(|other| other != anchor) {
-                        places.push(self.place(other, Self::marks_of(verdict, other)));
-                    }
-                }
-                let also = by[1..]
-                    .iter()
-                    .map(|(class, verdict)| (self.rule_ref(*class), self.reason(*class, verdict)));
+                let Conflict { rule, level, message, help, places, also } = self.conflict(*anchor, by)?;
                 let from = edits.partition_point(|(at, _)| *at < range.start);
                 let to = edits.partition_point(|(at, _)| *at < range.end);
                 Some(Finding {
                     pass,
-                    rule: voice.rule.clone(),
+                    rule,
                     code: Sym::new(CONFLICT),
-                    level: voice.level,
-                    message: self.reason(*class, verdict),
+                    level,
+                    message,
                     help,
                     places,
-                    also: also.collect(),
+                    also,
                     edits: from..to,
                 })
             }
@@ -163,6 +162,28 @@ impl<'s> Renderer<'s> {
             }
             Draft::Chain { .. } => None,
         }
+    }
+
+    /// What rules say of an anchor that they isolate, in the words of the first of them.
+    pub fn conflict(&self, anchor: Anchor, by: &[(Class, Verdict)]) -> Option<Conflict> {
+        let ((class, verdict), others) = by.split_first()?;
+        let voice = self.voice(*class);
+        let mut places = vec![self.place(anchor, Self::marks_of(verdict, anchor))];
+        if let Some((first, second)) = verdict.pair {
+            for other in [first, second].into_iter().filter(|other| *other != anchor) {
+                places.push(self.place(other, Self::marks_of(verdict, other)));
+            }
+        }
+        let also =
+            others.iter().map(|(class, verdict)| (self.rule_ref(*class), self.reason(*class, verdict)));
+        Some(Conflict {
+            rule: voice.rule.clone(),
+            level: voice.level,
+            message: self.reason(*class, verdict),
+            help: voice.help.map(|help| self.say(&voice, help, verdict)),
+            places,
+            also: also.collect(),
+        })
     }
 
     /// What a pass did in numbers: what [`Renderer::step`] would tell, untold.

@@ -162,6 +162,9 @@ fn draw_act(
     if let Some(because) = act.because().filter(|_| why) {
         let _ = writeln!(out, "      because {}", on_one_line(&because));
     }
+    for (rule, reason) in &act.also {
+        let _ = writeln!(out, "      {} agrees: {}", rules.describe(rule), plain(reason));
+    }
     for place in &act.places {
         let role = if place.role.is_empty() { String::new() } else { format!(": {}", place.role) };
         let _ = writeln!(out, "      {}{role}", names.describe(place));

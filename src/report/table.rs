@@ -10,7 +10,7 @@ use super::place::Names;
 use super::plain::plain;
 use super::rules::rule_title;
 use super::summary::count;
-use crate::engine::explain::{Fate, Row, Table, Total};
+use crate::engine::explain::{Fate, Row, Stock, Table, Total};
 
 /// The result's word.
 pub fn fate_word(fate: Fate) -> &'static str {
@@ -19,6 +19,7 @@ pub fn fate_word(fate: Fate) -> &'static str {
         Fate::Done => "done",
         Fate::Inserted => "inserted",
         Fate::Deleted => "deleted",
+        Fate::Withdrawn => "withdrawn",
         Fate::Unchanged => "unchanged",
     }
 }
@@ -27,9 +28,8 @@ pub fn fate_word(fate: Fate) -> &'static str {
 pub fn draw(table: &Table, names: Names<'_>, human: &Human) -> String {
     let mut out = String::new();
     // Writing to a `String` cannot fail.
-    let known: u64 = table.rows.iter().filter_map(|row| row.bytes).fold(0, u64::saturating_add);
     let title = human.paint(Paint::Strong, &plain(table.op.as_str()));
-    let _ = writeln!(out, "{title}  {}, {}", count(table.rows.len(), "node"), bytes(known));
+    let _ = writeln!(out, "{title}  {}", stocks(table));
     let lines: Vec<[String; 4]> = table.totals.iter().map(total_line).collect();
     let columns = widths(&lines);
     for [fate, count, size, why] in &lines {
@@ -54,19 +54,41 @@ fn widths(lines: &[[String; 4]]) -> [usize; 4] {
     [width(0), width(1), width(2), width(3)]
 }
 
+/// How many there were, and how many are left.
+fn stocks(table: &Table) -> String {
+    let (given, left) = (table.stock(Fate::was_given), table.stock(Fate::is_left));
+    if table.rows.iter().all(|row| row.fate.was_given() == row.fate.is_left()) {
+        return format!("{}, {}", count(given.nodes, "node"), size(&given));
+    }
+    let least = if left.unknown > 0 { "at least " } else { "" };
+    let unknown = if given.unknown > 0 { "at least " } else { "" };
+    format!(
+        "{} -> {}, {unknown}{} -> {least}{}",
+        given.nodes,
+        count(left.nodes, "node"),
+        given.bytes,
+        bytes(left.bytes)
+    )
+}
+
+fn size(stock: &Stock) -> String {
+    match stock.unknown {
+        0 => bytes(stock.bytes),
+        unknown if unknown == stock.nodes => "size unknown".to_owned(),
+        _ => format!("at least {}", bytes(stock.bytes)),
+    }
+}
+
 fn total_line(total: &Total) -> [String; 4] {
-    let size = match total.unknown {
-        0 => bytes(total.bytes),
-        unknown if unknown == total.nodes => "size unknown".to_owned(),
-        _ => format!("at least {}", bytes(total.bytes)),
-    };
+    let size = size(&total.stock);
     let by = total.by.as_ref().map(rule_title).unwrap_or_default();
-    [fate_word(total.fate).to_owned(), count(total.nodes, "node"), size, why(&by, &total.reason)]
+    [fate_word(total.fate).to_owned(), count(total.stock.nodes, "node"), size, why(&by, &total.reason)]
 }
 
 fn row_line(row: &Row, names: Names<'_>) -> [String; 4] {
     let by = row.by.as_ref().map(rule_title).unwrap_or_default();
     let reason = match &row.text {
+        Some(text) if row.reason.is_empty() => text.clone(),
         Some(text) => format!("{}: {text}", row.reason),
         None => row.reason.clone(),
     };

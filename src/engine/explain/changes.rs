@@ -42,13 +42,21 @@ pub fn bytes(count: u64) -> String {
     if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
 }
 
+/// A node with what its first output costs, if it is there.
+pub fn copy(state: &State, node: NodeId) -> Option<String> {
+    let found = state.get_node(node)?;
+    let size = found.outputs.get(0).and_then(|port| port.desc.byte_count());
+    let size = size.map_or_else(String::new, |size| format!(" ({})", bytes(size)));
+    Some(format!("{} `{}`{size}", found.ty, found.name))
+}
+
 struct Words<'a> {
     before: &'a State,
     now: &'a State,
     node: NodeId,
 }
 
-/// What records did to a node. `before`: the graph when the pass began; `now`: as it is after them.
+/// What records, all about a node, did to it. `before`: the graph when the pass began; `now`: as it is after them.
 pub fn changes<'r>(
     records: impl Iterator<Item = &'r EditRecord>,
     node: NodeId,
@@ -96,10 +104,7 @@ impl Words<'_> {
 
     /// A node that this pass inserted, with what it costs.
     fn copy(&self, node: NodeId) -> String {
-        let Some(found) = self.now.get_node(node) else { return format!("`{}`", self.name(node)) };
-        let size = found.outputs.get(0).and_then(|port| port.desc.byte_count());
-        let size = size.map_or_else(String::new, |size| format!(" ({})", bytes(size)));
-        format!("{} `{}`{size}", found.ty, found.name)
+        copy(self.now, node).unwrap_or_else(|| format!("`{}`", self.name(node)))
     }
 
     fn change(&self, kind: &EditKind) -> Option<Change> {

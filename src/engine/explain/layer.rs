@@ -239,6 +239,32 @@ impl<'s> Looked<'s> {
         Ok(told)
     }
 
+    /// What a rule went by that isolated an anchor, for a pair or for the group; nothing if it does not do so in this graph.
+    pub fn decided(
+        &self,
+        anchor: Anchor,
+        class: Class,
+        pair: Option<(Anchor, Anchor)>,
+    ) -> Option<Vec<TraceStep>> {
+        let (group, members) = self.group(anchor)?;
+        let place = |anchor| {
+            let at = members.members.iter().position(|member| *member == anchor)?;
+            Some(Place { group, at: at as u32, anchor })
+        };
+        let pair = match pair {
+            Some((first, second)) => Some([place(first)?, place(second)?]),
+            None => None,
+        };
+        let mut stories = Stories::default();
+        let looked = self.with_rule(class, |search| match pair {
+            Some(places) => self.pair(search, class, anchor, places, &mut stories),
+            None => self.over_group(search, class, anchor, group, &mut stories),
+        });
+        looked.ok()?;
+        let (.., story) = stories.told.pop()?;
+        (story.verdict == Verdict::Isolated).then_some(story.steps)
+    }
+
     /// The pairs without the anchor for which a rule isolated it; none for the group.
     fn foreign_pairs(&self, anchor: Anchor, class: Class) -> Vec<Option<(Anchor, Anchor)>> {
         let Some(Draft::Conflict { by, .. }) = self.draft(anchor) else { return Vec::new() };

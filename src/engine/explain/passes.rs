@@ -99,6 +99,7 @@ impl Teller<'_> {
         acts.sort_by_key(|act| (act.kind == ActKind::Refused, act.rank, !tells(act)));
         let done = acts.iter().take_while(|act| act.kind != ActKind::Refused).count();
         acts[..done].reverse();
+        acts.splice(..0, self.answers(stage, target.node, target.anchor));
         let failure = stage
             .result
             .failure
@@ -158,8 +159,8 @@ impl Teller<'_> {
                 (ActKind::Refused, vec![what], Vec::new(), None, rank)
             }
         };
-        let (because_of, steps, more) = (None, act.steps, act.more);
-        ActStory { place, kind, what, because_of, by, during, places, help, steps, more, rank }
+        let (because_of, also, steps, more) = (None, Vec::new(), act.steps, act.more);
+        ActStory { place, kind, what, because_of, by, during, places, help, also, steps, more, rank }
     }
 
     fn chain(&self, stage: &Stage<'_>, chain: ChainAct) -> ChainStory {

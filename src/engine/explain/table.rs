@@ -8,14 +8,14 @@ use rustc_hash::FxHashMap;
 use super::observe::{Act, Asked, Mode, Observer, What};
 use super::tell::Stage;
 use super::words::Words;
-use super::{Fate, Row, StepKind, Table, Total, TraceStep, condition, tensor_bytes};
+use super::{Fate, Row, StepKind, Stock, Table, Total, TraceStep, condition, tensor_bytes};
 use crate::engine::measure::Scale;
 use crate::engine::outcome::RuleRef;
-use crate::engine::render::Renderer;
+use crate::engine::render::{Conflict, Renderer};
 use crate::engine::run::run_watched;
 use crate::engine::session::{Request, RunError, Session};
 use crate::graph::{NodeId, Snapshot, Sym};
-use crate::lang::eval::EditKind;
+use crate::lang::eval::{EditKind, EditRecord};
 use crate::lang::syntax::ast::Kind;
 
 /// What is known of a node so far. A larger weight stands.
@@ -25,6 +25,12 @@ struct Known {
     by: RuleRef,
     reason: String,
     text: Option<String>,
+}
+
+impl Known {
+    fn new(fate: Fate, by: RuleRef) -> Known {
+        Known { weight: 0, fate, by, reason: String::new(), text: None }
+    }
 }
 
 impl Session {
@@ -61,27 +67,41 @@ impl Session {
                 }
             }
         };
+        let deleted = deleted(&stages);
         let mut before = scale(snapshot);
-        let mut rows: Vec<Row> =
-            given.iter().map(|&node| row(snapshot, &mut before, node, known.remove(&node))).collect();
+        let mut rows: Vec<Row> = Vec::new();
+        for &node in &given {
+            let by = deleted.get(&node).filter(|_| !last.contains(node));
+            let known = known.remove(&node).filter(|known| by.is_none() || known.fate == Fate::Deleted);
+            let known = known.or_else(|| Some(Known::new(Fate::Deleted, by?.clone())));
+            rows.push(row(snapshot, &mut before, node, known));
+        }
         let mut after = scale(last);
         for stage in &stages {
+            let left = &stage.result.after;
+            let copies = stage.copies();
+            let mut between = None;
+            let renderer = Renderer::new(&self.db, self.rules, &stage.before);
             for record in stage.result.edits.iter() {
-                if let EditKind::Insert { node, .. } = record.kind
-                    && is_wanted(last, &node)
-                {
-                    let (weight, fate) = (0, Fate::Inserted);
-                    let program = &stage.result.program.0;
-                    let reason =
-                        program.key(record.entry).map_or_else(String::new, |(_, name)| name.to_string());
-                    let by = stage.step.pass();
-                    let reason = if by.name == reason.as_str() { String::new() } else { reason };
-                    rows.push(row(
-                        last,
-                        &mut after,
-                        node,
-                        Some(Known { weight, fate, by, reason, text: None }),
-                    ));
+                let EditKind::Insert { node, .. } = record.kind else { continue };
+                // What a step deletes itself is in no graph that could be told of.
+                if !is_wanted(left, &node) {
+                    continue;
+                }
+                let answered = copies.get(&node);
+                let known = match answered.and_then(|one| renderer.conflict(one.anchor, one.by)) {
+                    Some(Conflict { rule, message, .. }) => {
+                        Known { text: Some(message), ..Known::new(Fate::Inserted, rule) }
+                    }
+                    None => inserted(stage, record),
+                };
+                match deleted.get(&node).filter(|_| !last.contains(node)) {
+                    None => rows.push(row(last, &mut after, node, Some(known))),
+                    Some(by) => {
+                        let reason = format!("inserted by {}", known.by.name);
+                        let known = Known { reason, ..Known::new(Fate::Withdrawn, by.clone()) };
+                        rows.push(row(left, between.get_or_insert_with(|| scale(left)), node, Some(known)));
+                    }
                 }
             }
         }
@@ -140,6 +160,27 @@ impl Session {
     }
 }
 
+/// Nodes that steps deleted, and which did.
+fn deleted(stages: &[Stage<'_>]) -> FxHashMap<NodeId, RuleRef> {
+    let records = stages.iter().flat_map(|stage| stage.result.edits.iter().map(move |one| (stage, one)));
+    let deleted = records.filter_map(|(stage, record)| match record.kind {
+        EditKind::Delete { node, .. } => Some((node, stage.step.pass())),
+        _ => None,
+    });
+    deleted.collect()
+}
+
+/// A node that a step inserted for no conflict.
+fn inserted(stage: &Stage<'_>, record: &EditRecord) -> Known {
+    let by = stage.step.pass();
+    let key = stage.result.program.0.key(record.entry);
+    let reason = key.map(|(_, name)| name).filter(|name| *name != by.name);
+    Known {
+        reason: reason.map_or_else(String::new, |name| name.to_string()),
+        ..Known::new(Fate::Inserted, by)
+    }
+}
+
 /// What decided, in words that hold for other nodes too.
 fn reason(act: &Act) -> String {
     let steps = &act.steps;
@@ -161,16 +202,11 @@ fn totals(rows: &[Row]) -> Vec<Total> {
     for row in rows {
         let at = *places.entry((row.fate, &row.by, &row.reason)).or_insert_with(|| {
             let (by, reason) = (row.by.clone(), row.reason.clone());
-            totals.push(Total { fate: row.fate, by, reason, nodes: 0, bytes: 0, unknown: 0 });
+            totals.push(Total { fate: row.fate, by, reason, stock: Stock::default() });
             totals.len() - 1
         });
-        let total = &mut totals[at];
-        total.nodes += 1;
-        match row.bytes {
-            Some(bytes) => total.bytes = total.bytes.saturating_add(bytes),
-            None => total.unknown += 1,
-        }
+        totals[at].stock.add(row.bytes);
     }
-    totals.sort_by_key(|total| (total.fate, std::cmp::Reverse(total.bytes)));
+    totals.sort_by_key(|total| (total.fate, std::cmp::Reverse(total.stock.bytes)));
     totals
 }

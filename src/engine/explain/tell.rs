@@ -1,6 +1,7 @@
 //! The whole story of a node or an anchor: run the steps, find what looked at it, say what came of it.
 
 use super::acts::{Met, Wanted};
+use super::changes::copy;
 use super::layer::Looked;
 use super::why::{Frame, Why};
 use super::words::Words;
@@ -171,7 +172,11 @@ impl<'s> Teller<'s> {
                 story.steps = self.left_alone(stage, resolved, anchor);
             }
             Some(Draft::Conflict { edits, .. }) => {
-                outcome.push(answered(&stage.result.edits[edits.clone()], anchor));
+                // A pass that failed has conflicts, but its edits are gone.
+                outcome.push(match stage.result.edits.get(edits.clone()) {
+                    Some(edits) => answered(edits, &stage.result.after, anchor),
+                    None => "in conflict".to_owned(),
+                });
             }
             _ => outcome.push(untouched(&story)),
         }
@@ -278,12 +283,14 @@ pub(super) fn failed(failure: &PassFailure) -> String {
 }
 
 /// What was done for a conflict.
-fn answered(edits: &[EditRecord], anchor: Anchor) -> String {
+fn answered(edits: &[EditRecord], after: &State, anchor: Anchor) -> String {
     let side = if anchor.is_in() { "before" } else { "after" };
     let copies: Vec<String> = edits
         .iter()
         .filter_map(|record| match &record.kind {
-            EditKind::Insert { op, name, .. } => Some(format!("{op} `{name}`")),
+            EditKind::Insert { node, op, name, .. } => {
+                Some(copy(after, *node).unwrap_or_else(|| format!("{op} `{name}`")))
+            }
             _ => None,
         })
         .collect();

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::super::rules::Rules;
 use super::super::table::fate_word;
-use super::{PlaceJson, RuleJson, line, place, rule};
+use super::{AlsoJson, PlaceJson, RuleJson, line, place, rule};
 use crate::engine::explain::{
-    ActKind, ActStory, AnchorStory, Answer, ChainStory, Explanation, MarkStory, PassStory, StepKind, Table,
-    TraceStep, Verdict, VerdictStory,
+    ActKind, ActStory, AnchorStory, Answer, ChainStory, Explanation, Fate, MarkStory, PassStory, StepKind,
+    Stock, Table, TraceStep, Verdict, VerdictStory,
 };
 use crate::graph::Sym;
 
@@ -183,6 +183,9 @@ fn chain<'a>(story: &'a ChainStory, rules: &'a Rules) -> ChainJson<'a> {
 struct PassStoryJson<'a> {
     r#type: &'static str,
     pass: RuleJson<'a>,
+    /// Of the tensor asked about; of a node, of its first output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
     chains: Vec<ChainJson<'a>>,
     acts: Vec<ActJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -206,6 +209,8 @@ struct ActJson<'a> {
     places: Vec<PlaceJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<AlsoJson<'a>>,
     more: usize,
     steps: Vec<StepJson<'a>>,
 }
@@ -225,15 +230,17 @@ fn act<'a>(story: &'a ActStory, rules: &'a Rules) -> ActJson<'a> {
         during: story.during.as_ref().map(place),
         places: story.places.iter().map(place).collect(),
         help: story.help.as_deref(),
+        also: story.also.iter().map(|(r, message)| AlsoJson { rule: rule(r, rules), message }).collect(),
         more: story.more,
         steps: steps(&story.steps),
     }
 }
 
-fn pass_story<'a>(story: &'a PassStory, rules: &'a Rules) -> PassStoryJson<'a> {
+fn pass_story<'a>(story: &'a PassStory, bytes: Option<u64>, rules: &'a Rules) -> PassStoryJson<'a> {
     PassStoryJson {
         r#type: "pass",
         pass: rule(&story.rule, rules),
+        bytes,
         chains: story.chains.iter().map(|c| chain(c, rules)).collect(),
         acts: story.acts.iter().map(|a| act(a, rules)).collect(),
         failure: story.failure.as_deref(),
@@ -242,7 +249,7 @@ fn pass_story<'a>(story: &'a PassStory, rules: &'a Rules) -> PassStoryJson<'a> {
 
 /// An explanation, one line a pass, then one line an anchor.
 pub fn explanation(explanation: &Explanation, rules: &Rules) -> String {
-    let passes = explanation.passes.iter().map(|pass| line(&pass_story(pass, rules)));
+    let passes = explanation.passes.iter().map(|pass| line(&pass_story(pass, explanation.bytes, rules)));
     passes.chain(explanation.anchors.iter().map(|anchor| line(&story(anchor, rules)))).collect()
 }
 
@@ -270,12 +277,32 @@ struct TotalJson<'a> {
     by: Option<RuleJson<'a>>,
     #[serde(skip_serializing_if = "str::is_empty")]
     reason: &'a str,
+    #[serde(flatten)]
+    stock: StockJson,
+}
+
+/// What was given, or what is left.
+#[derive(Serialize)]
+struct SumJson {
+    r#type: &'static str,
+    #[serde(flatten)]
+    stock: StockJson,
+}
+
+#[derive(Serialize)]
+struct StockJson {
     nodes: usize,
     bytes: u64,
     unknown: usize,
 }
 
-/// A table, one line a node, then one line a total.
+impl From<Stock> for StockJson {
+    fn from(Stock { nodes, bytes, unknown }: Stock) -> StockJson {
+        StockJson { nodes, bytes, unknown }
+    }
+}
+
+/// A table, one line a node, then one line a total, then what was given and what is left.
 pub fn table(table: &Table, rules: &Rules) -> String {
     let rows = table.rows.iter().map(|row| {
         line(&RowJson {
@@ -294,10 +321,10 @@ pub fn table(table: &Table, rules: &Rules) -> String {
             result: fate_word(total.fate),
             by: total.by.as_ref().map(|by| rule(by, rules)),
             reason: &total.reason,
-            nodes: total.nodes,
-            bytes: total.bytes,
-            unknown: total.unknown,
+            stock: total.stock.into(),
         })
     });
-    rows.chain(totals).collect()
+    let sums = [("given", table.stock(Fate::was_given)), ("left", table.stock(Fate::is_left))];
+    let sums = sums.into_iter().map(|(when, stock)| line(&SumJson { r#type: when, stock: stock.into() }));
+    rows.chain(totals).chain(sums).collect()
 }
