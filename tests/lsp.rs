@@ -434,7 +434,18 @@ macro_rules! scripts {
     }};
 }
 
-scripts!(diagnostics, navigate, complete, outline, mend, mend_sound, mend_words, counts, shipped);
+scripts!(
+    diagnostics,
+    navigate,
+    complete,
+    complete_names,
+    outline,
+    mend,
+    mend_sound,
+    mend_words,
+    counts,
+    shipped
+);
 
 fn text_document(text: &str) -> Value {
     json!({"textDocument": {"uri": "untitled:One", "languageId": "anchor", "version": 1, "text": text}})

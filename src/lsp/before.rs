@@ -17,6 +17,18 @@ impl<'t> Before<'t> {
         at.and_then(|at| self.tokens.get(at)).map_or("", |token| token.text(self.text))
     }
 
+    /// The `n`th word of the item.
+    pub fn word(&self, n: usize) -> &'t str {
+        self.tokens.get(n).map_or("", |token| token.text(self.text))
+    }
+
+    /// Whether the `in` before the place gives a name to what is in something, and asks nothing.
+    pub fn binds(&self) -> bool {
+        const BINDERS: [&str; 8] = ["all", "any", "count", "find", "for", "sweep", "track", "resolve"];
+        // A subject has its type there: `for NAME: TYPE in`.
+        BINDERS.contains(&self.back(2)) || self.back(2) == ":" && self.back(4) == "for"
+    }
+
     pub fn has(&self, word: &str) -> bool {
         self.tokens.iter().any(|token| token.text(self.text) == word)
     }

@@ -3,7 +3,7 @@
 //! Promise: names come from the rule set, facts with their signatures from the table of facts, operator types and graph attributes
 //! also from the pinned graphs. Nothing is offered inside a comment or a plain string.
 //!
-//! The words before the place tell which names are wanted ([`wanted`]). Where a value is wanted, the item is read again with a
+//! The words before the place tell which names are wanted ([`wanted()`]). Where a value is wanted, the item is read again with a
 //! placeholder at the place, so that the checker tells what is in sight there: the locals, the wanted type, the receiver.
 
 use std::collections::BTreeMap;
@@ -15,194 +15,23 @@ use lsp_types::{
 };
 
 use super::before::Before;
-use super::index::{all_items, at};
+use super::index::{Placed, all_items, at};
 use super::place::Lines;
 use super::server::Server;
+use super::wanted::{MODIFIERS, TYPES, VALUE_WORDS, Wanted, wanted};
 use crate::db;
+use crate::graph::Sym;
 use crate::lang::check::{HERE, Here, fact_signature, facts_of, show};
 use crate::lang::hir::Ty;
 use crate::lang::syntax::ast::{Item, ItemData, Kind, Param};
-use crate::lang::syntax::parse::kind_of;
 use crate::lang::syntax::scan::{Token, TokenKind, tokens};
 use crate::lang::syntax::split::ITEM_KEYWORDS;
 use crate::lang::syntax::{parse_item, print_type};
 use crate::report::rules::kind_word;
 
-/// What is wanted at a place.
-#[derive(Clone, Debug, PartialEq)]
-enum Wanted {
-    Nothing,
-    /// An item keyword.
-    Items,
-    /// Names of entries of these kinds.
-    Entries(&'static [Kind]),
-    /// Some of these words.
-    Words(&'static [&'static str]),
-    Types,
-    Operators,
-    /// A fact, or a function, of what stands before the dot.
-    Member,
-    /// Anything that an expression or a statement may begin with.
-    Value,
-}
-
-const RUNNABLE: &[Kind] = &[Kind::Pass, Kind::Chain, Kind::Lint, Kind::Order, Kind::Pipeline];
-const RULES: &[Kind] = &[Kind::Checker, Kind::Pass, Kind::Chain, Kind::Action];
-const TYPES: &[&str] = &[
-    "Bool", "Int", "Float", "Str", "Op", "Node", "Input", "Output", "Anchor", "Graph", "Symbols", "Group",
-    "Mark", "list",
-];
-const ATTR_TYPES: &[&str] = &[
-    "bool",
-    "bool?",
-    "int",
-    "float",
-    "str",
-    "list<int>",
-    "list<str>",
-    "list<bool>",
-    "list<float>",
-    "list<list<int>>",
-    "any",
-];
-const PLACES: &[&str] = &["node", "graph", "input", "output"];
-const LEVELS: &[&str] = &["error", "warn", "note"];
-const TEST_LINES: &[&str] = &["expect", "graph", "option", "on", "twice"];
-const EXPECTED: &[&str] = &[
-    "nothing", "insert", "edge", "no", "control", "error", "warn", "kept", "done", "measure", "graph", "that",
-];
-/// Words that a statement or an expression may begin with, or go on with.
-const VALUE_WORDS: &[&str] = &[
-    "all",
-    "any",
-    "count",
-    "find",
-    "first",
-    "match",
-    "if",
-    "not",
-    "none",
-    "true",
-    "false",
-    "option",
-    "let",
-    "for",
-    "isolate",
-    "found",
-    "join",
-    "unite",
-    "fail",
-    "halt",
-    "report",
-    "insert",
-    "delete",
-    "connect",
-    "cut",
-    "link",
-    "unlink",
-    "set",
-    "clear",
-    "sort with",
-    "apply",
-    "resolve",
-    "do",
-    "give",
-    "stop",
-    "require",
-    "use",
-    "because",
-    "help",
-];
-
-/// What the words of an item before a place call for. `kind`: of the item.
-fn wanted(kind: Option<Kind>, before: &Before<'_>) -> Wanted {
-    let (last, second) = (before.back(0), before.back(1));
-    let open = before.open_braces();
-    if open.contains(&"graph") && kind == Some(Kind::Test) {
-        return match (before.in_attributes(), last) {
-            (true, "=" | ":") => Wanted::Nothing,
-            (true, _) => Wanted::Entries(&[Kind::Attr]),
-            (false, ":") => Wanted::Operators,
-            (false, _) => Wanted::Nothing,
-        };
-    }
-    match (second, last) {
-        ("attr" | "has_attr", "(") => return Wanted::Entries(&[Kind::Attr]),
-        ("option", "(") => return Wanted::Entries(&[Kind::Option]),
-        ("note", "(") => return Wanted::Entries(&[Kind::Note]),
-        ("has", "(") => return Wanted::Entries(&[Kind::Attribute]),
-        ("symbols" | "conflicts", "(") => return Wanted::Entries(&[Kind::Symbols]),
-        ("sort", "with") => return Wanted::Entries(&[Kind::Order]),
-        (_, "do") => return Wanted::Entries(&[Kind::Action]),
-        (_, "apply") => return Wanted::Entries(&[Kind::Chain]),
-        (_, "use") => return Wanted::Entries(&[Kind::Steps]),
-        (_, "resolve") => return Wanted::Entries(&[Kind::Symbols]),
-        (_, "except") => return Wanted::Entries(&[Kind::Set]),
-        (_, "level") => return Wanted::Words(LEVELS),
-        (_, ".") => return Wanted::Member,
-        _ => {}
-    }
-    let Some(kind) = kind else { return Wanted::Items };
-    // The keyword stands alone: a name is being given.
-    if before.tokens.len() <= 1 && !matches!(kind, Kind::Never | Kind::Always) {
-        return Wanted::Nothing;
-    }
-    let in_body = !open.is_empty() || before.has("=");
-    match kind {
-        Kind::Never | Kind::Always if !before.has("because") => Wanted::Entries(&[Kind::Attribute]),
-        Kind::Checker if open.is_empty() && !before.has("when") && !before.has("isolate") => match last {
-            ":" | "or" | "and" | "with" | "(" => Wanted::Entries(&[Kind::Attribute]),
-            _ => Wanted::Words(&[
-                "for",
-                "over group with",
-                "when",
-                "isolate",
-                "because",
-                "level",
-                "doc",
-                "help",
-                "last",
-                "or",
-            ]),
-        },
-        Kind::Set => match last {
-            "in" | "=" | "+" => Wanted::Entries(&[Kind::Set]),
-            _ if !open.is_empty() => Wanted::Operators,
-            _ => Wanted::Nothing,
-        },
-        Kind::Table if in_body => Wanted::Operators,
-        Kind::Attr => match last {
-            ":" => Wanted::Words(ATTR_TYPES),
-            "on" | "," => Wanted::Words(PLACES),
-            _ => Wanted::Words(&["on", "alias"]),
-        },
-        Kind::Attribute if last == "on" => Wanted::Words(&["input", "output"]),
-        Kind::Pipeline if matches!(last, "=" | ",") => Wanted::Entries(RUNNABLE),
-        Kind::Pipeline if !before.has("when") => {
-            Wanted::Words(&["as pass", "as default", "when", "otherwise warn"])
-        }
-        Kind::Test if open.is_empty() => match last {
-            "for" | "," => Wanted::Entries(RUNNABLE),
-            _ => Wanted::Words(&["for", "on", "twice"]),
-        },
-        Kind::Test => match last {
-            "expect" => Wanted::Words(EXPECTED),
-            "by" => Wanted::Entries(RULES),
-            "measure" => Wanted::Entries(&[Kind::Measure]),
-            "option" => Wanted::Entries(&[Kind::Option]),
-            "insert" => Wanted::Words(&["before", "after"]),
-            "no" => Wanted::Words(&["edge", "control", "warn"]),
-            _ if !before.has("that") => Wanted::Words(TEST_LINES),
-            _ => Wanted::Value,
-        },
-        _ if !in_body && matches!(last, ":" | "->" | "<") => Wanted::Types,
-        _ => Wanted::Value,
-    }
-}
-
 pub fn complete(server: &mut Server, params: &CompletionParams) -> Option<CompletionResponse> {
     let position = &params.text_document_position;
-    let (_, lines, byte) = at(server, &position.text_document.uri, position.position)?;
+    let (key, lines, byte) = at(server, &position.text_document.uri, position.position)?;
     let text = lines.text();
     let dotted = |c: char| c.is_alphanumeric() || c == '_';
     let start = text.get(..byte)?.trim_end_matches(dotted).len();
@@ -211,7 +40,8 @@ pub fn complete(server: &mut Server, params: &CompletionParams) -> Option<Comple
     let (item, inside) = region(text, start);
     let head = text.get(item.start..start)?;
     let code: Vec<Token> = tokens(head);
-    let mut asked = Asked { server, lines: &lines, place: start..byte, found: BTreeMap::new() };
+    let mut asked =
+        Asked { server, lines: &lines, place: start..byte, item: (&key, item.start), found: BTreeMap::new() };
     if let Some(value) = inside_text(head, &code) {
         // A value that a text inserts; in a plain string nothing is known.
         let cut = value?;
@@ -230,15 +60,9 @@ pub fn complete(server: &mut Server, params: &CompletionParams) -> Option<Comple
     let kept: Vec<Token> = code.into_iter().filter(|token| !token.is_comment()).collect();
     let at_margin = head.is_empty() || head.ends_with('\n');
     let before = Before { text: head, tokens: kept };
-    let first = before.tokens.first().map_or("", |token| token.text(head));
-    let first = if matches!(first, "override" | "extend" | "remove") {
-        before.tokens.get(1).map_or("", |token| token.text(head))
-    } else {
-        first
-    };
-    let want = if at_margin || !inside { Wanted::Items } else { wanted(kind_of(first), &before) };
+    let want = if at_margin || !inside { Wanted::Items } else { wanted(&before) };
     let here = match want {
-        Wanted::Value | Wanted::Member => {
+        Wanted::Value | Wanted::Member | Wanted::Among => {
             asked.here(text_item(lines.text(), &item), start - item.start, word_end - item.start)
         }
         _ => None,
@@ -280,6 +104,8 @@ struct Asked<'s> {
     lines: &'s Lines,
     /// What is replaced.
     place: Range<usize>,
+    /// The item that is being written: its file, and where it begins.
+    item: (&'s str, usize),
     /// By order and label.
     found: BTreeMap<(u8, String), CompletionItem>,
 }
@@ -326,6 +152,27 @@ impl Asked<'_> {
         match wanted {
             Wanted::Nothing => {}
             Wanted::Items => self.words(1, &ITEM_KEYWORDS, CompletionItemKind::KEYWORD),
+            Wanted::Changed(modifier) => {
+                let words = ITEM_KEYWORDS.into_iter().filter(|word| match *modifier {
+                    "extend" => *word == "set",
+                    "remove" => !MODIFIERS.contains(word) && *word != "default",
+                    _ => !MODIFIERS.contains(word),
+                });
+                self.words(1, &words.collect::<Vec<_>>(), CompletionItemKind::KEYWORD);
+            }
+            Wanted::Declared(kind) => {
+                let (file, start) = self.item;
+                let other =
+                    |placed: &Placed<'_>| (placed.path, placed.item.source.start as usize) != (file, start);
+                self.entries_among(1, &[*kind], other);
+            }
+            Wanted::Variants(variants) => {
+                for variant in variants {
+                    self.add(1, variant, CompletionItemKind::ENUM_MEMBER, String::new(), None);
+                }
+            }
+            Wanted::VariantsOf(name) => self.variants(1, Sym::new(name)),
+            Wanted::Among => self.among(here),
             Wanted::Words(words) => self.words(1, words, CompletionItemKind::KEYWORD),
             Wanted::Types => {
                 self.words(1, TYPES, CompletionItemKind::CLASS);
@@ -344,8 +191,12 @@ impl Asked<'_> {
     }
 
     fn entries(&mut self, order: u8, kinds: &[Kind]) {
+        self.entries_among(order, kinds, |_| true);
+    }
+
+    fn entries_among(&mut self, order: u8, kinds: &[Kind], is_wanted: impl Fn(&Placed<'_>) -> bool) {
         let server = self.server;
-        for placed in all_items(server) {
+        for placed in all_items(server).filter(is_wanted) {
             // A broken item still has its name.
             let Some((kind, name)) = placed.item.declares().filter(|(kind, _)| kinds.contains(kind)) else {
                 continue;
@@ -435,6 +286,33 @@ impl Asked<'_> {
         }
     }
 
+    fn variants(&mut self, order: u8, name: Sym) {
+        let (db, rules) = (self.server.session.database(), self.server.session.rule_set());
+        for variant in db::scope(db, rules).variants(name).unwrap_or_default() {
+            self.add(order, variant.as_str(), CompletionItemKind::ENUM_MEMBER, name.to_string(), None);
+        }
+    }
+
+    /// What a value may be in: the sets of its type, what may be a list of it, then the other sets.
+    fn among(&mut self, here: Option<&Here>) {
+        let element = here.and_then(|here| match &here.want {
+            Some(Ty::List(element)) => Some(&**element),
+            _ => None,
+        });
+        let (db, rules) = (self.server.session.database(), self.server.session.rule_set());
+        let scope = db::scope(db, rules);
+        let holds = |placed: &Placed<'_>| {
+            let held = placed.item.declares().and_then(|(_, name)| scope.held_by(name.text));
+            element.is_none_or(|element| held == Some(element))
+        };
+        self.entries_among(0, &[Kind::Set], holds);
+        self.entries_among(3, &[Kind::Set], |placed| !holds(placed));
+        for (name, ty) in here.into_iter().flat_map(|here| &here.locals) {
+            self.add(1, name.as_str(), CompletionItemKind::VARIABLE, show(ty), None);
+        }
+        self.entries(2, &[Kind::Fn, Kind::Walk]);
+    }
+
     fn values(&mut self, here: Option<&Here>) {
         let want = here.and_then(|here| here.want.as_ref());
         let plain = match want {
@@ -445,13 +323,8 @@ impl Asked<'_> {
             let fits = plain.is_some_and(|want| want == ty);
             self.add(u8::from(!fits), name.as_str(), CompletionItemKind::VARIABLE, show(ty), None);
         }
-        let (db, rules) = (self.server.session.database(), self.server.session.rule_set());
         match plain {
-            Some(Ty::Enum(name)) => {
-                for variant in db::scope(db, rules).variants(*name).unwrap_or_default() {
-                    self.add(0, variant.as_str(), CompletionItemKind::ENUM_MEMBER, name.to_string(), None);
-                }
-            }
+            Some(Ty::Enum(name)) => self.variants(0, *name),
             Some(Ty::Op) => self.operators(0),
             Some(Ty::Mark) => self.entries(0, &[Kind::Attribute]),
             None => {
@@ -521,37 +394,6 @@ fn signature(item: &Item) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn want(text: &str) -> Wanted {
-        let before = Before { text, tokens: tokens(text) };
-        let first = before.tokens.first().map_or("", |token| token.text(text));
-        wanted(kind_of(first), &before)
-    }
-
-    #[test]
-    fn the_words_before_tell_what_is_wanted() {
-        assert_eq!(want("fn f(n: "), Wanted::Types);
-        assert_eq!(want("fn f(n: Node) -> "), Wanted::Types);
-        assert_eq!(want("fn f(n: Node) -> Bool = "), Wanted::Value);
-        assert_eq!(want("fn f(n: Node) -> Bool = n."), Wanted::Member);
-        assert_eq!(want("fn f(n: Node) -> Bool = n.attr("), Wanted::Entries(&[Kind::Attr]));
-        assert_eq!(want("fn f(n: Node) -> Bool = all x in n.inputs: "), Wanted::Value);
-        assert_eq!(want("never A with "), Wanted::Entries(&[Kind::Attribute]));
-        assert_eq!(want("checker c\n  for a: "), Wanted::Entries(&[Kind::Attribute]));
-        assert_eq!(want("checker c\n  for a: M, b: N\n  when "), Wanted::Value);
-        assert_eq!(want("set S = { A, "), Wanted::Operators);
-        assert_eq!(want("set S = "), Wanted::Entries(&[Kind::Set]));
-        assert_eq!(want("pipeline p = a, "), Wanted::Entries(RUNNABLE));
-        assert_eq!(want("test \"t\" for p {\n graph { a: "), Wanted::Operators);
-        let graph = |text: &str| want(&format!("test \"t\" for p {{\n graph {{ {text}"));
-        assert_eq!(graph("a: Relu { "), Wanted::Entries(&[Kind::Attr]));
-        assert_eq!(graph("a: Relu { x = 1, "), Wanted::Entries(&[Kind::Attr]));
-        assert_eq!(graph("a: Relu { x = "), Wanted::Nothing);
-        assert_eq!(graph("a: Relu { x = 1 }\n b: "), Wanted::Operators);
-        assert_eq!(graph("w: While { subgraph body { a: "), Wanted::Operators);
-        assert_eq!(want("test \"t\" for p {\n expect "), Wanted::Words(EXPECTED));
-        assert_eq!(want("fn "), Wanted::Nothing);
-    }
 
     #[test]
     fn what_is_open_is_closed() {

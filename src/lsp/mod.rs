@@ -6,7 +6,7 @@
 //! knows no rule.
 //!
 //! The road: [`wire`] moves messages, [`files`] knows what texts count, [`Server`] keeps the database at them and tells
-//! diagnostics, [`requests`] answers by way of [`index`] (what a word means), [`hover`], [`complete`], [`symbols`], [`tokens`],
+//! diagnostics, [`requests`] answers by way of [`index`] (what a word means), [`hover`], [`complete`] (what is [`wanted`] at a place), [`symbols`], [`tokens`],
 //! [`actions`] and [`hints`]; [`work`] lints and counts behind the editor's back.
 
 mod actions;
@@ -21,6 +21,7 @@ mod requests;
 mod server;
 mod symbols;
 mod tokens;
+mod wanted;
 mod wire;
 mod work;
 

@@ -179,6 +179,9 @@ impl Cx<'_> {
         if let ExprKind::Name(name) = *right.kind
             && !self.is_local(name)
         {
+            if self.is_here(name, Some(&Ty::list(plain)), None) {
+                return (self.bad(span).0, Ty::Bool);
+            }
             let error = self.scope.unknown(name, right.span, &[Kind::Set]);
             self.report(error);
             return (self.bad(span).0, Ty::Bool);

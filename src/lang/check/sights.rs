@@ -162,6 +162,11 @@ impl Scope {
         words
     }
 
+    /// The type of what a set holds.
+    pub fn held_by(&self, set: Sym) -> Option<&Ty> {
+        self.sets.get(&set)
+    }
+
     /// The type of the first parameter of a function.
     pub fn first_param(&self, function: Sym) -> Option<&Ty> {
         self.fns.get(&function)?.params.first()
