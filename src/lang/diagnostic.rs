@@ -97,6 +97,13 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
         .map(|(_, candidate)| candidate)
 }
 
+/// A word of the language in backticks, behind its article.
+pub fn with_article(word: &str) -> String {
+    let article =
+        if word.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+    format!("{article} `{word}`")
+}
+
 /// The candidate that a word is but for a slip of the hand: one letter, two in a long word; none for a short one, which may be
 /// what it says.
 pub fn nearly<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -140,6 +147,14 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_vowel_takes_an() {
+        assert_eq!(with_article("attribute"), "an `attribute`");
+        assert_eq!(with_article("Output"), "an `Output`");
+        assert_eq!(with_article("list<Int>"), "a `list<Int>`");
+        assert_eq!(with_article("set"), "a `set`");
+    }
 
     #[test]
     fn suggests_only_near_words() {

@@ -6,13 +6,12 @@ use lsp_types::{
 };
 use serde_json::{Value, json};
 
-use super::index::{Placed, file, items};
+use super::index::{file, items};
 use super::requests::{RUN_TEST, TELL};
 use super::server::Server;
 use crate::graph::Sym;
 use crate::lang::check::title;
 use crate::lang::syntax::ast::{AttributeRule, Item, ItemData, Kind, Span};
-use crate::lang::syntax::scan::tokens;
 use crate::report::summary::count;
 
 /// For how many nodes or anchors of each pinned graph the condition of an entry holds: the graph's name, and `n of m anchors`.
@@ -79,19 +78,13 @@ pub fn lenses(server: &mut Server, params: &CodeLensParams) -> Option<Vec<CodeLe
     let mut lenses = Vec::new();
     for placed in items(server, file(server, &key)?) {
         let Some(item) = &placed.item.item else { continue };
-        let range = lines.range(keyword(&placed));
+        let range = lines.range(placed.keyword());
         for (title, command, arguments) in of_item(server, item, uri.as_str()) {
             let command = Command { title, command: command.to_owned(), arguments: Some(arguments) };
             lenses.push(CodeLens { range, command: Some(command), data: None });
         }
     }
     Some(lenses)
-}
-
-/// Where the keyword of an item stands.
-fn keyword(placed: &Placed<'_>) -> std::ops::Range<usize> {
-    let tokens = tokens(&placed.item.source.text);
-    placed.place(tokens.iter().find(|token| !token.is_comment()).map(|token| token.span).unwrap_or_default())
 }
 
 fn of_item(server: &Server, item: &Item, uri: &str) -> Vec<(String, &'static str, Vec<Value>)> {

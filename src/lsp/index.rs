@@ -13,12 +13,16 @@ use lsp_types::{
     TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
 };
 
+use rustc_hash::FxHashSet;
+
 use super::place::Lines;
 use super::server::{Server, bytes};
 use crate::db::{self, ItemId, RuleFile};
 use crate::lang::check::{Meaning, Sight, Sights};
+use crate::lang::diagnostic::with_article;
 use crate::lang::syntax::ParsedItem;
 use crate::lang::syntax::ast::{Kind, Span};
+use crate::lang::syntax::scan::tokens;
 use crate::report::rules::kind_word;
 
 /// Where a meaning stands: file, bytes, whether it is declared there.
@@ -38,6 +42,14 @@ impl Placed<'_> {
         let start = self.item.source.start as usize;
         let span = bytes(span);
         start + span.start..start + span.end
+    }
+
+    /// Bytes of the first word, with which the item begins behind its documentation.
+    pub fn keyword(&self) -> Range<usize> {
+        let tokens = tokens(&self.item.source.text);
+        self.place(
+            tokens.iter().find(|token| !token.is_comment()).map(|token| token.span).unwrap_or_default(),
+        )
     }
 }
 
@@ -59,6 +71,14 @@ pub fn items(server: &Server, file: RuleFile) -> impl Iterator<Item = Placed<'_>
 pub fn all_items(server: &Server) -> impl Iterator<Item = Placed<'_>> {
     let db = server.session.database();
     server.session.rule_set().files(db).iter().flat_map(move |&file| items(server, file))
+}
+
+/// The items that hold, by file and number: those that no overlay replaces or removes.
+pub fn holding(server: &Server) -> FxHashSet<(RuleFile, u32)> {
+    let (db, rules) = (server.session.database(), server.session.rule_set());
+    let files = rules.files(db);
+    let keys = db::live(db, rules).items.iter().map(|(_, _, key)| key);
+    keys.filter_map(|key| Some((*files.get(key.file as usize)?, key.index))).collect()
 }
 
 /// What the words of an item mean.
@@ -246,5 +266,6 @@ fn taken(server: &Server, meaning: &Meaning, name: &str) -> Option<String> {
     let same = all_items(server).find(|placed| {
         placed.item.declares().is_some_and(|(other, declared)| other == *kind && declared.text == name)
     })?;
-    Some(format!("there is a {} `{name}` already ({})", kind_word(*kind), server.files.shown(same.path)))
+    let kind = with_article(kind_word(*kind));
+    Some(format!("there is {kind} called `{name}` already ({})", server.files.shown(same.path)))
 }

@@ -7,7 +7,7 @@ use super::scope::keyword;
 use super::sights::Meaning;
 use super::types::{fits, show};
 use crate::graph::Sym;
-use crate::lang::diagnostic::{Level, did_you_mean};
+use crate::lang::diagnostic::{Level, did_you_mean, with_article};
 use crate::lang::hir::{Checker, CheckerAction, CheckerForm, Entry, Subject, Ty};
 use crate::lang::syntax::ast::{self, AttributeRule, ExpectKind, Item, ItemData, Kind, Modifier, Name, Side};
 use crate::lang::{Diagnostic, hir};
@@ -167,7 +167,12 @@ impl Cx<'_> {
             let message = format!("a walk goes over nodes, anchors or graphs, not over `{}`", show(&place));
             self.report(Diagnostic::error(codes::WALK_TYPE, param.ty.span, message));
         } else if *end != place && *end != Ty::Error && place != Ty::Error {
-            let message = format!("`{}` starts at a `{}` and gives `{}`", name.text, show(&place), show(end));
+            let message = format!(
+                "`{}` starts at {} and gives `{}`",
+                name.text,
+                with_article(&show(&place)),
+                show(end)
+            );
             let error = Diagnostic::error(codes::WALK_TYPE, result.span, message);
             self.report(error.help(format!("write `-> {0}` or `-> list<{0}>`", show(&place))));
         }
@@ -306,7 +311,7 @@ impl Cx<'_> {
         let list = subject.list.as_ref().map(|list| self.check(list, &Ty::list(ty.clone())));
         self.leave(mark);
         if list.is_none() && !fits(&ty, &Ty::Node) {
-            let message = format!("every node is visited, and a `{}` is asked for", show(&ty));
+            let message = format!("every node is visited, and {} is asked for", with_article(&show(&ty)));
             let error = Diagnostic::error(codes::TYPE_MISMATCH, subject.param.ty.span, message);
             self.report(error.help("write `in LIST` after the type, or make it a `Node`"));
         }

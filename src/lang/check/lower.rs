@@ -11,7 +11,7 @@ use super::sights::{Meaning, Sights};
 use super::types::{fits, is_optional, resolve, show, strip};
 use crate::graph::Sym;
 use crate::lang::Diagnostic;
-use crate::lang::diagnostic::{Level, Place, did_you_mean};
+use crate::lang::diagnostic::{Level, Place, did_you_mean, with_article};
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Body, Const, Expr, ExprId, Local, Lowered, Text, TextId, TextPart, Ty};
 use crate::lang::syntax::ast::{self, Item, Kind, Name, Span};
@@ -318,7 +318,6 @@ impl<'a> Cx<'a> {
 
     pub fn needs_default(&mut self, ty: &Ty, want: &Ty, span: Span) {
         let wanted = show(want);
-        let article = if wanted.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
         let found = if *ty == Ty::None { "is `none`" } else { "may be none" };
         let default = match want {
             Ty::Bool => "false",
@@ -327,7 +326,7 @@ impl<'a> Cx<'a> {
             Ty::List(_) => "[]",
             _ => "default",
         };
-        let message = format!("{article} `{wanted}` is needed here, and this {found}");
+        let message = format!("{} is needed here, and this {found}", with_article(&wanted));
         let error = Diagnostic::error(codes::NEEDS_DEFAULT, span, message)
             .label(format!("this is `{}`", show(ty)))
             .help(format!("write `x ?? {default}`, or give it a name and ask `is some` first"));

@@ -5,6 +5,7 @@ use super::lower::Cx;
 use super::sights::Meaning;
 use super::types::{fits, is_optional, join, show, strip};
 use crate::lang::Diagnostic;
+use crate::lang::diagnostic::with_article;
 use crate::lang::facts::Fact;
 use crate::lang::hir::{Arith, Compare, Const, Expr, ExprId, Ty};
 use crate::lang::syntax::ast::{self, BinaryOp, ExprKind, Kind, Span};
@@ -202,7 +203,8 @@ impl Cx<'_> {
             }
         };
         if join(&plain, strip(&element)).is_none() {
-            let message = format!("a `{}` is never in a `{}`", show(&plain), show(&list_ty));
+            let message =
+                format!("{} is never in {}", with_article(&show(&plain)), with_article(&show(&list_ty)));
             self.report(Diagnostic::error(codes::TYPE_MISMATCH, span, message));
         }
         (self.push(Expr::InList { value, list, negated }, span), Ty::Bool)

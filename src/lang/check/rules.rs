@@ -13,7 +13,7 @@ use super::codes;
 use super::scope::{ALL_PAIR_RULES, ItemKey, Scope, keyword, title};
 use crate::graph::Sym;
 use crate::lang::Diagnostic;
-use crate::lang::diagnostic::{Label, Place};
+use crate::lang::diagnostic::{Label, Place, with_article};
 use crate::lang::syntax::ast::{
     Block, CheckerForm, ExprKind, Item, ItemData, Kind, Modifier, Name, PipelineRole, SetTerm, Side, Span,
     StatementKind,
@@ -388,8 +388,8 @@ fn edits(items: &[RuleItem], found: &mut Vec<(ItemKey, Diagnostic)>) {
             if let StatementKind::Do { action, .. } = kind
                 && editing.contains(&action.text)
             {
-                let message =
-                    format!("`{}` changes the graph, a `{}` may not", action.text, keyword(rule.item.kind));
+                let own = with_article(keyword(rule.item.kind));
+                let message = format!("`{}` changes the graph, {own} may not", action.text);
                 found.push((rule.key, Diagnostic::error(codes::EDIT_HERE, action.span, message)));
             }
         }

@@ -11,7 +11,7 @@ use super::codes;
 use super::types::{option_ty, resolve};
 use crate::graph::Sym;
 use crate::lang::Diagnostic;
-use crate::lang::diagnostic::{Label, Place, did_you_mean};
+use crate::lang::diagnostic::{Label, Place, did_you_mean, with_article};
 use crate::lang::hir::Ty;
 use crate::lang::syntax::ast::{
     AttrPlace, AttrType, ChainStep, ExprKind, Item, ItemData, Kind, MatrixResult, Modifier, SetTerm, Side,
@@ -147,13 +147,6 @@ pub fn title(item: &Item) -> Sym {
     }
 }
 
-/// A kind of item with its article.
-fn a_kind(kind: Kind) -> String {
-    let word = keyword(kind);
-    let article = if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{article} `{word}`")
-}
-
 /// What `conflicts` uses: every rule of pairs.
 pub(super) const ALL_PAIR_RULES: (Kind, &str) = (Kind::Checker, "");
 
@@ -221,7 +214,7 @@ impl<'a> Merge<'a> {
             let mut error = Diagnostic::error(
                 codes::DUPLICATE,
                 item.name.span,
-                format!("{name} is already declared as {}", a_kind(old.kind)),
+                format!("{name} is already declared as {}", with_article(keyword(old.kind))),
             )
             .label("declared again here");
             error.labels.push(Label {

@@ -5,6 +5,7 @@ use super::lower::Cx;
 use super::narrow::known_some;
 use super::types::{attr_ty, fits, show, strip};
 use crate::lang::Diagnostic;
+use crate::lang::diagnostic::with_article;
 use crate::lang::hir::{Block, Expr, ExprId, Field, Insert, Local, Statement, Ty};
 use crate::lang::syntax::ast::{self, Kind, Name, Position, Span, StatementKind};
 
@@ -115,8 +116,8 @@ impl Cx<'_> {
         if let Some((kinds, word)) = allowed(&statement.kind)
             && !kinds.contains(&self.kind)
         {
-            let own = super::scope::keyword(self.kind);
-            let message = format!("`{word}` is not for a `{own}`");
+            let own = with_article(super::scope::keyword(self.kind));
+            let message = format!("`{word}` is not for {own}");
             let kinds: Vec<String> =
                 kinds.iter().map(|kind| format!("`{}`", super::scope::keyword(*kind))).collect();
             let error = Diagnostic::error(codes::NOT_HERE, span, message);
