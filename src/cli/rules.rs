@@ -414,9 +414,13 @@ fn draw_entry(entry: &EntryInfo, all: &[EntryInfo], desk: &Desk<'_, '_>, text: &
     for line in entry.source.trim_end().lines() {
         let _ = writeln!(text, "{line}");
     }
+    // What does not hold is used by nobody, and uses nothing.
+    if !entry.live {
+        return;
+    }
     let users: Vec<&EntryInfo> = all
         .iter()
-        .filter(|other| (other.kind, other.name) != (entry.kind, entry.name))
+        .filter(|other| other.live && (other.kind, other.name) != (entry.kind, entry.name))
         .filter(|other| find_word(&other.source, entry.name.as_str(), 0).is_some())
         .collect();
     if users.is_empty() {
