@@ -439,6 +439,7 @@ scripts!(
     navigate,
     complete,
     complete_names,
+    overlay,
     outline,
     mend,
     mend_sound,

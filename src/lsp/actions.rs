@@ -11,7 +11,7 @@ use lsp_types::{
 };
 use similar::{DiffOp, TextDiff};
 
-use super::index::{file, items};
+use super::index::{Placed, all_items, file, items};
 use super::place::Lines;
 use super::server::{Server, bytes};
 use crate::lang::Place;
@@ -179,6 +179,12 @@ fn mend(server: &Server, key: &str, target: &Target<'_>, told: &Diagnostic) -> V
     {
         offer(format!("write `{right}`"), before.len() - wrong.len()..before.len(), right.to_owned());
     }
+    if code == "rule::duplicate"
+        && quoted("write `override ").is_some()
+        && let Some(place) = replaces(server, key, place.start)
+    {
+        offer("write `override`".to_owned(), place, "override ".to_owned());
+    }
     if code == "rule::unused" && is_word {
         if quoted("write `_").is_some() {
             offer(format!("write `_{word}`"), place, format!("_{word}"));
@@ -189,14 +195,28 @@ fn mend(server: &Server, key: &str, target: &Target<'_>, told: &Diagnostic) -> V
     found
 }
 
+/// Where `override` is to be written for the item around a place to replace one of another file; only an overlay may.
+fn replaces(server: &Server, key: &str, byte: usize) -> Option<std::ops::Range<usize>> {
+    let around = around(server, key, byte)?;
+    let declared = |placed: &Placed<'_>| placed.item.declares().map(|(kind, name)| (kind, name.text));
+    let is_other = |other: &Placed<'_>| other.file != around.file && declared(other) == declared(&around);
+    let start = around.keyword().start;
+    let may =
+        around.file.overlay(server.session.database()) && all_items(server).any(|other| is_other(&other));
+    may.then_some(start..start)
+}
+
+/// The item around a place.
+fn around<'s>(server: &'s Server, key: &str, byte: usize) -> Option<Placed<'s>> {
+    items(server, file(server, key)?)
+        .find(|placed| (placed.item.source.start as usize..=placed.item.source.end as usize).contains(&byte))
+}
+
 /// The bytes of the item around a place, with its line end.
 fn item(server: &Server, key: &str, byte: usize) -> Option<std::ops::Range<usize>> {
-    let file = file(server, key)?;
-    let around = items(server, file).find(|placed| {
-        (placed.item.source.start as usize..=placed.item.source.end as usize).contains(&byte)
-    })?;
+    let around = around(server, key, byte)?;
     let source = &around.item.source;
-    let text = file.text(server.session.database());
+    let text = around.file.text(server.session.database());
     let end = source.end as usize;
     let line_end = text.get(end..)?.find('\n').map_or(text.len(), |at| end + at + 1);
     Some(source.start as usize..line_end)

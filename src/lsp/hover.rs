@@ -6,12 +6,12 @@ use std::fmt::Write;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
 
 use super::hints::matched;
-use super::index::{Word, all_items, at, places, sights, word_at};
+use super::index::{Placed, Word, all_items, at, holding, places, sights, word_at};
 use super::server::{Server, bytes};
 use crate::graph::Sym;
 use crate::lang::check::{Meaning, fact_signature, show};
 use crate::lang::hir::Ty;
-use crate::lang::syntax::ast::Kind;
+use crate::lang::syntax::ast::{Item, Kind, Modifier};
 use crate::report::rules::kind_word;
 use crate::report::summary::count;
 
@@ -70,8 +70,19 @@ fn tell(server: &Server, word: &Word<'_>) -> String {
 
 fn entry(server: &Server, word: &Word<'_>, kind: Kind, name: Sym) -> String {
     let mut text = String::new();
-    let declares = |item: &crate::lang::syntax::ast::Item| item.kind == kind && item.name.text == name;
-    for placed in all_items(server).filter(|placed| placed.item.item.as_ref().is_some_and(declares)) {
+    let holding = holding(server);
+    let holds = |placed: &Placed<'_>| holding.contains(&(placed.file, placed.number));
+    let declares = |item: &Item| item.kind == kind && item.name.text == name;
+    let mut declared: Vec<Placed<'_>> =
+        all_items(server).filter(|placed| placed.item.item.as_ref().is_some_and(declares)).collect();
+    // What counts comes first.
+    declared.sort_by_key(|placed| !holds(placed));
+    let is = |placed: &Placed<'_>, modifier| {
+        placed.item.item.as_ref().is_some_and(|item| item.modifier == modifier)
+    };
+    let is_replaced = declared.iter().any(|placed| holds(placed) && is(placed, Modifier::Override));
+    let is_removed = declared.iter().any(|placed| is(placed, Modifier::Remove));
+    for placed in &declared {
         let source = placed.item.source.text.lines().filter(|line| !line.starts_with("///"));
         let source: Vec<&str> = source.collect();
         let shown = source.get(..MOST_LINES).unwrap_or(&source).join("\n");
@@ -86,7 +97,14 @@ fn entry(server: &Server, word: &Word<'_>, kind: Kind, name: Sym) -> String {
         if let Some(section) = section {
             let _ = writeln!(text, "\nspecification: {section}");
         }
-        let _ = writeln!(text, "\n_{}_", server.files.shown(placed.path));
+        let note = match () {
+            () if holds(placed) && is(placed, Modifier::Override) => ", in the place of the one below",
+            () if holds(placed) || is(placed, Modifier::Remove) => "",
+            () if is_replaced => ", replaced: it does not count",
+            () if is_removed => ", removed: it does not count",
+            () => ", it does not count",
+        };
+        let _ = writeln!(text, "\n_{}{note}_", server.files.shown(placed.path));
     }
     for (graph, told) in matched(server, kind, name) {
         let _ = writeln!(text, "\nholds for {told} of {graph}");
@@ -141,17 +159,21 @@ fn word_span(placed: &super::index::Placed<'_>) -> crate::lang::syntax::ast::Spa
     crate::lang::syntax::ast::Span { start: 0, end: placed.item.source.end - placed.item.source.start }
 }
 
-/// The entries that use what a word means.
+/// The entries that use what a word means, of those that hold, each once.
 fn users(server: &Server, word: &Word<'_>) -> String {
     let wanted = &word.sight.meaning;
     let mut users = Vec::new();
-    for placed in all_items(server) {
+    let holding = holding(server);
+    for placed in all_items(server).filter(|placed| holding.contains(&(placed.file, placed.number))) {
         let Some(item) = &placed.item.item else { continue };
         let uses =
             sights(server, &placed).words.iter().any(|sight| sight.meaning == *wanted && !sight.declares);
         if uses {
             let name = crate::lang::check::title(item);
-            users.push(format!("{} `{name}`", kind_word(item.kind)));
+            let user = format!("{} `{name}`", kind_word(item.kind));
+            if !users.contains(&user) {
+                users.push(user);
+            }
         }
     }
     let more = users.len().saturating_sub(MOST_USERS);
