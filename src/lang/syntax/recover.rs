@@ -18,25 +18,58 @@ const MOST: usize = 10;
 /// The words beside those of statements that begin a part of an item that may be missing.
 const PARTS: [&str; 3] = ["at", "require", "expect"];
 
+/// Any name.
+const NAME: &str = "x";
+
 /// All complaints about an item whose first failure is `error`.
 pub fn complaints(text: &str, tokens: &[Token], error: &Error<Rule>) -> Vec<Diagnostic> {
-    let mut found = vec![complaint::of(text, tokens, error, "the item")];
+    let (first, mut stuck) = complaint(text, tokens, error);
+    let mut found = vec![first];
     let mut rest = text.to_owned();
     let mut tokens = tokens.to_vec();
-    let mut stuck = complaint::place_of(error);
     while found.len() < MOST {
         let Some(statement) = statement_around(&rest, &tokens, stuck) else { break };
         rest = blanked(&rest, statement);
         tokens = scan::tokens(&rest);
         let Err(error) = Grammar::parse(Rule::item, &rest) else { break };
-        let next = complaint::place_of(&error);
-        if next <= stuck {
+        let (next, place) = complaint(&rest, &tokens, &error);
+        if place <= stuck {
             break;
         }
-        found.push(complaint::of(&rest, &tokens, &error, "the item"));
-        stuck = next;
+        found.push(next);
+        stuck = place;
     }
     found
+}
+
+/// The complaint about a failed parse, and the place that it is about.
+fn complaint(text: &str, tokens: &[Token], error: &Error<Rule>) -> (Diagnostic, u32) {
+    let stuck = complaint::place_of(error);
+    match dangling(text, tokens, stuck) {
+        Some(dot) => {
+            let message = "expected a name after `.`, found the end of the line";
+            (Diagnostic::error("syntax::expected", dot, message), dot.start)
+        }
+        None => (complaint::of(text, tokens, error, "the item"), stuck),
+    }
+}
+
+/// The `.` at the end of a line that the failure is due to. The name may stand on the next line, so only a `.` counts behind which
+/// a name of its own leads the parser farther.
+fn dangling(text: &str, tokens: &[Token], stuck: u32) -> Option<Span> {
+    let words: Vec<&Token> = tokens.iter().filter(|token| !token.is_comment()).collect();
+    let ends_line = |two: &&[&Token]| {
+        let [dot, next] = two else { return false };
+        dot.text(text) == "." && indent_of_line(text, next.span.start).0
+    };
+    let before = words.windows(2).filter(ends_line).map(|two| two[0].span);
+    let dot = before.take_while(|dot| dot.start < stuck).last()?;
+    let (head, tail) = text.split_at_checked(dot.end as usize)?;
+    let farther = match Grammar::parse(Rule::item, &format!("{head}{NAME}{tail}")) {
+        Ok(_) => true,
+        Err(error) => complaint::place_of(&error) > stuck + NAME.len() as u32,
+    };
+    farther.then_some(dot)
 }
 
 /// The bytes of the innermost statement that holds `at`, inside the item's braces.
