@@ -39,6 +39,8 @@ struct Stuck<'a> {
     found_kind: Option<TokenKind>,
     before: &'a str,
     before_end: u32,
+    /// The `|` right behind what was found.
+    next_bar: Option<Span>,
     whole: &'static str,
     wants: Wants,
 }
@@ -68,7 +70,8 @@ pub fn of(text: &str, tokens: &[Token], error: &Error<Rule>, whole: &'static str
         ErrorVariant::CustomError { .. } => &[],
     };
     let words = || tokens.iter().filter(|token| !token.is_comment());
-    let found = words().find(|token| token.span.end > at);
+    let mut rest = words().skip_while(|token| token.span.end <= at);
+    let (found, next) = (rest.next(), rest.next());
     let before = words().take_while(|token| token.span.end <= at).last();
     let before_end = before.map_or(0, |token| token.span.end);
     let stuck = Stuck {
@@ -77,6 +80,7 @@ pub fn of(text: &str, tokens: &[Token], error: &Error<Rule>, whole: &'static str
         found_kind: found.map(|token| token.kind),
         before: before.map_or("", |token| token.text(text)),
         before_end,
+        next_bar: next.filter(|token| token.text(text) == "|").map(|token| token.span),
         whole,
         wants: wants(positives),
     };
@@ -130,6 +134,15 @@ fn special(stuck: &Stuck) -> Option<Diagnostic> {
         "elif" | "elsif" | "elseif" => {
             Some(error("syntax::keyword", format!("`{found}` is no keyword")).label("write `else if`"))
         }
+        // A bar that another follows is none: nothing was written between the two.
+        "|" if let Some(next) = stuck.next_bar => Some(
+            Diagnostic::error(
+                "syntax::matrix",
+                Span { start: at.start, end: next.end },
+                "nothing stands between these two `|`",
+            )
+            .help("a cell of the header names a variant of the columns, a cell of a row a variant of the result"),
+        ),
         "'" => Some(
             error("syntax::quote", "`'` begins no string".to_owned()).help("strings are written `\"…\"`"),
         ),
