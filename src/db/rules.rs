@@ -506,7 +506,8 @@ pub fn complaints(db: &dyn Db, rules: RuleSet) -> Vec<Complaint> {
             let id = ItemId::new(db, file, index);
             let complaints = item_complaints(db, id);
             found.extend(complaints.iter().map(|d| of_item(ItemKey { file: number, index }, d)));
-            if !complaints.is_empty() {
+            // Also of an item that is cut short, of which nothing else may be said.
+            if item(db, id).is_none() {
                 lost.extend(self::lost(db, id));
             }
         }

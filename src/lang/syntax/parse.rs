@@ -17,7 +17,7 @@ use crate::lang::diagnostic::{Diagnostic, Place};
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedItem {
     pub source: SourceItem,
-    /// `None` if the item has a syntax error.
+    /// `None` if the item has a syntax error, or stray text stands where more of it is wanted.
     pub item: Option<Item>,
     /// Places are [`Place::Item`].
     pub diagnostics: Vec<Diagnostic>,
@@ -51,10 +51,24 @@ pub fn parse_file_with(text: &str, parse: impl Fn(&str) -> (Option<Item>, Vec<Di
     }
     let file = split::split(text);
     let items = file.items.into_iter().map(|source| {
-        let (item, diagnostics) = parse(&source.text);
+        let (item, mut diagnostics) = parse(&source.text);
+        if source.is_cut {
+            diagnostics.retain(|diagnostic| !misses_the_rest(diagnostic, &source.text));
+        }
         ParsedItem { source, item, diagnostics }
     });
     ParsedFile { doc: file.doc, items: items.collect(), diagnostics: file.diagnostics }
+}
+
+/// Whether a complaint about an item that stray text follows may be due to what that was meant for: it is about the very end, or
+/// about what a checker does. The stray text is complained of anyway.
+fn misses_the_rest(diagnostic: &Diagnostic, text: &str) -> bool {
+    let is_end = |place| matches!(place, Place::Item(span) if span.end as usize >= text.len());
+    match diagnostic.code {
+        "syntax::checker" => true,
+        "syntax::expected" => diagnostic.labels.first().is_some_and(|label| is_end(label.place)),
+        _ => false,
+    }
 }
 
 /// Parses the text of one item, documentation included. There is a tree exactly if there is no error.

@@ -76,6 +76,8 @@ pub struct SourceItem {
     pub start: u32,
     pub end: u32,
     pub text: String,
+    /// Stray text follows, which may have been meant as the rest of it.
+    pub is_cut: bool,
 }
 
 /// The parts of a file.
@@ -114,12 +116,18 @@ pub fn split(text: &str) -> SplitFile {
             end: token.span.end,
             depth: 0,
             matrix: token.text(text) == "matrix",
+            changes: token.text(text) == "override",
         });
         docs.clear();
         if let Some(done) = starts.and_then(|region| open.replace(region)) {
             file.close(text, &done);
         }
         if let Some(region) = &mut open {
+            // The keyword may stand behind an `override`.
+            if region.changes && token.text(text) != "override" {
+                region.matrix = token.text(text) == "matrix";
+                region.changes = false;
+            }
             region.end = token.span.end;
             region.depth = match token.text(text) {
                 "{" | "(" | "[" => region.depth.saturating_add(1),
@@ -147,6 +155,8 @@ struct Region {
     depth: u32,
     /// The rows of a matrix begin with names.
     matrix: bool,
+    /// An `override` stands alone so far.
+    changes: bool,
 }
 
 /// What, if anything, begins at this token.
@@ -186,8 +196,14 @@ impl SplitFile {
                 start: region.start,
                 end: region.end,
                 text: slice(text, bytes).to_owned(),
+                is_cut: false,
             }),
-            RegionKind::Stray => self.diagnostics.push(stray(text, bytes)),
+            RegionKind::Stray => {
+                self.diagnostics.push(stray(text, bytes));
+                if let Some(item) = self.items.last_mut() {
+                    item.is_cut = true;
+                }
+            }
         }
     }
 }
@@ -280,6 +296,9 @@ mod tests {
     #[test]
     fn rows_and_clauses_at_the_margin_stay_in_their_item() {
         assert_eq!(items("matrix m(a: A, b: B) -> { x }\n| B\nA | x\n").len(), 1);
+        assert_eq!(items("override matrix m(a: A, b: B) -> { x }\n| B\nA | x\n").len(), 1);
+        assert_eq!(items("/// Why.\noverride matrix m(a: A, b: B) -> { x }\n| B\nA | x\n").len(), 1);
+        assert_eq!(items("override set m = A\nA | x\n"), ["override set m = A"]);
         assert_eq!(items("checker c\nfor a: M, b: N\nisolate a\n{\n}").len(), 1);
     }
 }
