@@ -5,7 +5,6 @@
 //! runs the parse of its file and no more.
 
 mod answers;
-mod hands;
 mod rules;
 mod runs;
 
@@ -13,7 +12,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 pub use answers::{PastAnswer, PastAnswers, Question};
-pub use hands::{STACK, WORTH_A_THREAD, meanwhile};
 pub use rules::{
     Complaint, EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, cell, complaints, diagnostics,
     entry, find, first_param, item, live, lowered, names, parsed, program, scope, scoped, settings, sights,
@@ -67,9 +65,6 @@ pub trait Db: salsa::Database {
 
     /// Likewise what answers leave.
     fn past_answers(&self) -> Option<Arc<PastAnswers>>;
-
-    /// A second hand on the same database, for another thread.
-    fn hand(&self) -> Box<dyn Db + Send>;
 }
 
 /// The database. `log` collects the names of executed queries while it is on, for tests of incrementality ([`Database::logging`]).
@@ -98,10 +93,6 @@ impl Db for Database {
 
     fn past_answers(&self) -> Option<Arc<PastAnswers>> {
         self.past_answers.clone()
-    }
-
-    fn hand(&self) -> Box<dyn Db + Send> {
-        Box::new(self.clone())
     }
 }
 

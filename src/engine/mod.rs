@@ -12,7 +12,6 @@ mod asked;
 mod cells;
 mod conflicts;
 mod counts;
-mod course;
 mod dirty;
 mod layers;
 #[cfg(test)]

@@ -11,9 +11,7 @@ use super::marks::{MarkList, MarkRequest, MarkTable};
 use super::pairs::{Class, PairTable};
 use super::search::{Action, Form, GroupVerdict, Rule, Search};
 use super::sides::{self, Asked, Functions, Leaf, PAIR_FRAME, ROLE_FRAME};
-use crate::db::{
-    Db, EntryName, Linked, Roots, RuleSet, WORTH_A_THREAD, entry, live, meanwhile, names, program,
-};
+use crate::db::{Db, EntryName, Linked, Roots, RuleSet, entry, live, names, program};
 use crate::graph::{GraphId, Snapshot, Sym, Symbols};
 use crate::lang::eval::{EntryId, Failure, Machine, Program, Seen};
 use crate::lang::facts::Fact;
@@ -328,28 +326,12 @@ pub type Found = Vec<(Class, Arc<Vec<GroupVerdict>>)>;
 /// What all rules find in a target graph. A query, so that a rule that comes or goes and finds nothing does not matter.
 #[salsa::tracked(returns(clone))]
 pub fn found<'db>(db: &'db dyn Db, rules: RuleSet, layer: Layer<'db>) -> Answer<Found> {
-    let table = pair_table(db, rules);
-    let all = || {
-        let mut found = Found::new();
-        for rule in &table.rules {
-            let verdicts = verdicts(db, rules, layer, rule.class)?;
-            if !verdicts.is_empty() {
-                found.push((rule.class, verdicts));
-            }
+    let mut found = Found::new();
+    for rule in &pair_table(db, rules).rules {
+        let verdicts = verdicts(db, rules, layer, rule.class)?;
+        if !verdicts.is_empty() {
+            found.push((rule.class, verdicts));
         }
-        Ok(Arc::new(found))
-    };
-    let snapshot = layer.at(db).snapshot(db);
-    if snapshot.node_count() < WORTH_A_THREAD || db.tally().is_some() {
-        return all();
     }
-    symbols(db, rules, layer)?;
-    let (hand, name, target) = (db.hand(), layer.symbols(db), layer.target(db));
-    // From the last rule on, until the two meet.
-    meanwhile(all, move || {
-        let layer = Layer::new(&*hand, At::new(&*hand, snapshot.clone()), name, target);
-        for rule in table.rules.iter().rev() {
-            let _ = verdicts(&*hand, rules, layer, rule.class);
-        }
-    })
+    Ok(Arc::new(found))
 }

@@ -8,13 +8,12 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cells::Cells;
-use super::course::Course;
 use super::measure::{Amount, Measured, amount};
 use super::outcome::{Outcome, PassFailure, RuleRef, StepOutcome};
 use super::queries::{At, Layer, mark_table, symbols};
 use super::render::{Renderer, tell};
 use super::run::{PassResult, PassRun, run_pass};
-use crate::db::{self, Database, Db, EntryName, Roots, RuleFile, RuleSet, WORTH_A_THREAD, meanwhile};
+use crate::db::{self, Database, Db, EntryName, Roots, RuleFile, RuleSet};
 use crate::format::onnx::TYPE_FUNCTION;
 use crate::format::{FormatError, LoadContext, Loaded, OnnxMapping, load};
 use crate::graph::{GraphId, NodeId, Snapshot, Sym, Symbols};
@@ -119,10 +118,10 @@ pub struct Session {
     settled: Settled,
 }
 
-/// What each step has left each time that it changed a graph of a run, the newest first, each with the snapshot that held the same last. Shared by all hands.
-type Settled = Arc<Mutex<FxHashMap<(Kind, Sym, usize), Vec<(Snapshot, Snapshot)>>>>;
+/// What each step has left, the newest first, each with the snapshot that held the same last. Shared by all hands.
+type Settled = Arc<Mutex<FxHashMap<(Kind, Sym), Vec<(Snapshot, Snapshot)>>>>;
 
-/// Results that are kept of each of these.
+/// Results that are kept of each step.
 const SETTLED: usize = 4;
 
 /// Values of options, and environment variables, as text by name.
@@ -457,28 +456,36 @@ impl Session {
         if self.has_errors() {
             return Err(RunError::Rules);
         }
+        let mut at = At::new(&self.db, snapshot.clone());
+        let mut counters = Vec::new();
         let steps = self.steps(request)?;
-        let mut one_by_one = || {
-            let mut course = Course::new(self, snapshot, (request, &steps));
-            while let Some((step, run)) = course.next() {
-                each(step, run);
+        let mut number = 0;
+        while let Some(&step) = steps.get(number) {
+            number += 1;
+            let (graph, node) = (request.graph, request.node);
+            let run = PassRun::new(&self.db, at, step.kind, step.name, graph, node, counters);
+            let result = run_pass(&self.db, self.rules, run);
+            each(step, run);
+            counters = result.counters.clone();
+            if result.after != *at.snapshot(&self.db) {
+                // Who counts what is reached wants nothing to be remembered of other runs.
+                let is_counting = self.db.tally().is_some();
+                let after =
+                    if is_counting { result.after.clone() } else { self.settled(step, &result.after) };
+                at = At::new(&self.db, after);
             }
-        };
-        // What one step says is told while the next is run. Who counts what is reached wants each thing done once.
-        if snapshot.node_count() < WORTH_A_THREAD || self.db.tally().is_some() {
-            one_by_one();
-        } else {
-            let (hand, steps) = (self.handle(), &steps);
-            meanwhile(one_by_one, move || Course::new(&hand, snapshot, (request, steps)).run_ahead());
+            if result.failure.is_some() {
+                number = step.resume.unwrap_or(steps.len());
+            }
         }
         Ok(())
     }
 
     /// The snapshot for what a step has left. What a run before this one has left is taken again if it holds the same, so that
     /// what is known of it is known still.
-    pub(super) fn settled(&self, step: Step, turn: usize, after: &Snapshot) -> Snapshot {
+    fn settled(&self, step: Step, after: &Snapshot) -> Snapshot {
         let mut settled = self.settled.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let known = settled.entry((step.kind, step.name, turn)).or_default();
+        let known = settled.entry((step.kind, step.name)).or_default();
         let at = known.iter().position(|(settled, last)| settled == after || last == after);
         match at.or_else(|| known.iter().position(|(settled, _)| settled.holds_the_same(after))) {
             Some(at) => known[..=at].rotate_right(1),

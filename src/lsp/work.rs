@@ -12,12 +12,14 @@ use std::time::SystemTime;
 use rustc_hash::FxHashMap;
 
 use super::wire::In;
-use crate::db::{STACK, meanwhile};
 use crate::engine::{Matched, Request, RuleSources, Session};
 use crate::format::LoadContext;
 use crate::graph::{GraphId, Snapshot, Sym};
 use crate::lang::lint::{Finding, Memory, Settings, Source, lint_again};
 use crate::lang::syntax::ast::Kind;
+
+/// Threads get the stack that a main thread has.
+const STACK: usize = 8 << 20;
 
 /// What comes back.
 #[derive(Debug)]
@@ -192,16 +194,22 @@ fn counts(session: &Session, path: &Path, graph: &Pinned, passes: &[Sym]) -> Gra
     }
     // Conditions are asked of the graph as it was read, so they need not wait for the run.
     let hand = session.handle();
-    let run = meanwhile(
-        || session.count(&graph.snapshot, &request),
-        move || {
-            hand.matches(&graph.snapshot);
-        },
-    );
+    let (run, matched) =
+        beside(|| session.count(&graph.snapshot, &request), move || hand.matches(&graph.snapshot));
     if let Ok(run) = run {
         (counts.fires, counts.edits) = (run.fires, run.edits);
         counts.ran = true;
-        counts.matched = session.matches(&graph.snapshot);
+        counts.matched = matched.unwrap_or_else(|_| session.matches(&graph.snapshot));
     }
     counts
+}
+
+/// Does two things at once; an error if there is no thread for the other. If one ends by unwinding, so does the whole.
+fn beside<A, B: Send>(one: impl FnOnce() -> A, other: impl FnOnce() -> B + Send) -> (A, std::io::Result<B>) {
+    std::thread::scope(|scope| {
+        let other = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, other);
+        let one = one();
+        let unwind = |why| std::panic::resume_unwind(why);
+        (one, other.map(|other| other.join().unwrap_or_else(unwind)))
+    })
 }
