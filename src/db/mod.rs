@@ -15,7 +15,7 @@ pub use answers::{PastAnswer, PastAnswers, Question};
 pub use rules::{
     Complaint, EntryName, FileDiagnostic, Item, ItemId, Linked, Live, Roots, cell, complaints, diagnostics,
     entry, find, first_param, item, live, lowered, names, parsed, program, scope, scoped, settings, sights,
-    sights_of, spans, stands_in, texts,
+    sights_of, spans, stands_in, text_spans, texts,
 };
 
 pub use runs::{PastRun, PastRuns};

@@ -282,6 +282,12 @@ pub fn texts<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Opti
     Some(Arc::new(parts(db, rules, name).next()?.texts.clone()))
 }
 
+/// Where the texts of an entry stand in its item, by number.
+#[salsa::tracked(returns(ref))]
+pub fn text_spans<'db>(db: &'db dyn Db, rules: RuleSet, name: EntryName<'db>) -> Vec<Span> {
+    parts(db, rules, name).next().map(|part| part.text_spans.clone()).unwrap_or_default()
+}
+
 /// Where the expressions of an item stand.
 #[salsa::tracked(returns(ref))]
 pub fn spans<'db>(db: &'db dyn Db, rules: RuleSet, id: ItemId<'db>) -> Arc<Vec<Span>> {

@@ -46,6 +46,8 @@ pub struct Finding {
     pub help: Option<String>,
     /// The first place is the one that is isolated or reported.
     pub places: Vec<PlaceRef>,
+    /// What a `report` said: its bytes in the text of the entry, documentation included.
+    pub said: Option<std::ops::Range<usize>>,
     /// Other rules that say the same of the same anchor, with their reasons.
     pub also: Vec<(RuleRef, String)>,
     /// Numbers of the edits (in [`StepOutcome::edits`]) that answer the finding.

@@ -141,6 +141,7 @@ impl<'s> Renderer<'s> {
                     message,
                     help,
                     places,
+                    said: None,
                     also,
                     edits: from..to,
                 })
@@ -156,12 +157,18 @@ impl<'s> Renderer<'s> {
                     message: self.text(*entry, Some(*message), frame, &result.program),
                     help: help.map(|help| self.text(*entry, Some(help), frame, &result.program)),
                     places: places.iter().filter_map(|value| self.reported(value, &result.after)).collect(),
+                    said: self.said(*entry, *message),
                     also: Vec::new(),
                     edits: answer.map_or(0..0, |at| at..at + 1),
                 })
             }
             Draft::Chain { .. } => None,
         }
+    }
+
+    fn said(&self, (kind, name): (Kind, Sym), text: TextId) -> Option<std::ops::Range<usize>> {
+        let spans = db::text_spans(self.db, self.rules, EntryName::new(self.db, kind, name));
+        spans.get(text as usize).map(|span| span.start as usize..span.end as usize)
     }
 
     /// What rules say of an anchor that they isolate, in the words of the first of them.

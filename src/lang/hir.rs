@@ -537,6 +537,8 @@ pub struct Lowered {
     /// which `conflicts` asks.
     pub uses: Vec<(Kind, Sym)>,
     pub texts: Vec<Text>,
+    /// Where each of them stands in the item.
+    pub text_spans: Vec<super::syntax::ast::Span>,
     /// Where each expression of the item's body stands (by id), for explanations.
     pub spans: Vec<super::syntax::ast::Span>,
     /// Case names of `First` expressions: (expression, case, name).

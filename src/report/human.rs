@@ -143,7 +143,15 @@ pub fn finding(
     let described = described(&finding.places, names, copy_side(finding, edits));
     let mut shown = vec![false; described.len()];
     if let Some(rule) = rules.get(&finding.rule) {
-        let marks = role_marks(rule.source.text(), &finding.places, &described, &mut shown);
+        let mut marks = role_marks(rule.source.text(), &finding.places, &described, &mut shown);
+        if marks.is_empty() {
+            let said = finding.said.as_ref().and_then(|said| rule.span(said));
+            let first_line = rule.source.text().lines().next().unwrap_or_default();
+            marks.push(match said {
+                Some(span) => Mark { span, text: "reported here".to_owned() },
+                None => Mark { span: 0..first_line.len(), text: "by this rule".to_owned() },
+            });
+        }
         complaint.excerpts.push(Excerpt { source: rule.source.clone(), marks });
     }
     let below: Vec<_> =
@@ -194,7 +202,7 @@ fn described(places: &[PlaceRef], names: Names<'_>, side: Option<&str>) -> Vec<S
     all
 }
 
-/// Underlines the places' roles in the rule's text; where none is found, the rule's first line.
+/// Underlines the places' roles in the rule's text.
 fn role_marks(text: &str, places: &[PlaceRef], described: &[String], shown: &mut [bool]) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for ((place, label), shown) in places.iter().zip(described).zip(shown) {
@@ -211,10 +219,6 @@ fn role_marks(text: &str, places: &[PlaceRef], described: &[String], shown: &mut
         };
         marks.push(Mark { span, text: label.clone() });
         *shown = true;
-    }
-    if marks.is_empty() {
-        let first_line = text.lines().next().unwrap_or_default();
-        marks.push(Mark { span: 0..first_line.len(), text: "by this rule".to_owned() });
     }
     marks
 }

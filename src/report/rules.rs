@@ -20,6 +20,8 @@ pub struct RuleText {
     pub line: u32,
     pub doc: Option<String>,
     pub source: Arc<Source>,
+    /// Bytes of documentation before it.
+    above: usize,
 }
 
 /// All entries of a rule set.
@@ -28,14 +30,21 @@ pub struct Rules {
     entries: FxHashMap<RuleRef, RuleText>,
 }
 
+impl RuleText {
+    /// Where bytes of the whole text, documentation included, are in `source`.
+    pub fn span(&self, whole: &Range<usize>) -> Option<Range<usize>> {
+        Some(whole.start.checked_sub(self.above)?..whole.end.checked_sub(self.above)?)
+    }
+}
+
 impl Rules {
     /// Takes an entry whose keyword stands on `line` of `path`; its text may have documentation before that. Of two
     /// with one name the last stands.
     pub fn add(&mut self, rule: RuleRef, path: &str, line: u32, text: &str, doc: Option<&str>) {
-        let text = without_docs(text);
+        let (above, text) = without_docs(text);
         let source = Arc::new(Source::part(path, text, line as usize));
-        self.entries
-            .insert(rule, RuleText { path: path.to_owned(), line, doc: doc.map(str::to_owned), source });
+        let (path, doc) = (path.to_owned(), doc.map(str::to_owned));
+        self.entries.insert(rule, RuleText { path, line, doc, source, above });
     }
 
     pub fn get(&self, rule: &RuleRef) -> Option<&RuleText> {
@@ -92,13 +101,13 @@ pub fn kind_word(kind: Kind) -> &'static str {
 }
 
 /// The entry without the `///` lines before it.
-fn without_docs(text: &str) -> &str {
+fn without_docs(text: &str) -> (usize, &str) {
     let mut rest = text;
     while rest.trim_start().starts_with("///") {
         let Some((_, tail)) = rest.split_once('\n') else { break };
         rest = tail;
     }
-    rest.trim_end()
+    (text.len() - rest.len(), rest.trim_end())
 }
 
 /// Where `word` stands alone in code, from byte `from` on: not part of a longer name, not in a comment.
@@ -141,7 +150,7 @@ mod tests {
 
     #[test]
     fn documentation_is_left_out() {
-        assert_eq!(without_docs("/// R01\n/// more\nchecker a\n  for b\n"), "checker a\n  for b");
-        assert_eq!(without_docs("checker a"), "checker a");
+        assert_eq!(without_docs("/// R01\n/// more\nchecker a\n  for b\n"), (17, "checker a\n  for b"));
+        assert_eq!(without_docs("checker a"), (0, "checker a"));
     }
 }

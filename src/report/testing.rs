@@ -80,6 +80,7 @@ pub fn outcome(snapshot: &Snapshot) -> Outcome {
             place(snapshot, "no", Some("in0"), "USER_OUT"),
             place(snapshot, "c", Some("out0"), "FIXED_OUT"),
         ],
+        said: None,
         also: vec![(rule(Kind::Always, "BLOCK with BLOCK"), "one block is enough".into())],
         edits: 0..1,
     };

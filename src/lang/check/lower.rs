@@ -383,6 +383,7 @@ impl<'a> Cx<'a> {
         self.spans = spans;
         let body = std::mem::replace(&mut self.body, outer);
         self.out.texts.push(Text { body, parts });
+        self.out.text_spans.push(text.span);
         (self.out.texts.len() - 1) as TextId
     }
 
