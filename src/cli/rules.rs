@@ -24,7 +24,7 @@ use crate::lang::syntax::LONGEST_FILE;
 use crate::lang::syntax::ast::Kind;
 use crate::lang::syntax::print::keyword;
 use crate::report::human::{Paint, rule_diagnostic};
-use crate::report::rules::{KINDS, find_word, kind_word};
+use crate::report::rules::{KINDS, clause, find_word, kind_word};
 use crate::report::{Complaint, Rules, Source};
 use crate::workspace::{EXTENSION, rule_files};
 
@@ -240,8 +240,8 @@ impl Loaded {
         }
         if let Some(name) = names.iter().find(|name| !is_known(name)) {
             let message = format!("the rules have no pass `{name}`");
-            let help = suggestion(name, &passes)
-                .unwrap_or_else(|| "`anchorwatch rules list --kind pass` lists them".to_owned());
+            let lists = "`anchorwatch rules list --kind pass` lists them, `--kind pipeline` the stages";
+            let help = suggestion(name, &passes).unwrap_or_else(|| lists.to_owned());
             return Err(Complaint::error("cli::unknown-pass", message).help(help));
         }
         Ok(names.iter().map(|name| crate::graph::Sym::new(name)).collect())
@@ -344,13 +344,15 @@ pub fn list(
     let names = wide(&|entry| entry.name.as_str().chars().count(), 48);
     let places = wide(&|entry| place(entry).chars().count(), 40);
     for entry in entries {
-        let doc = entry.doc.as_deref().and_then(|doc| doc.lines().next()).unwrap_or_default();
+        let doc = entry.doc.as_deref().and_then(|doc| doc.lines().next().map(str::to_owned));
+        // Attributes and checkers say it in a clause.
+        let doc = doc.or_else(|| clause(&entry.source, "doc")).unwrap_or_default();
         let row = format!(
             "{:kinds$}  {:names$}  {:places$}  {}",
             kind_word(entry.kind),
             entry.name.as_str(),
             place(entry),
-            desk.out.paint(Paint::Faint, doc)
+            desk.out.paint(Paint::Faint, &doc)
         );
         let _ = writeln!(text, "{}", row.trim_end());
     }
@@ -358,7 +360,7 @@ pub fn list(
     Ok(FINE)
 }
 
-/// `rules show NAME`, `rules show KIND NAME`.
+/// `rules show NAME`, `rules show KIND NAME`; also as one word, as findings write it.
 pub fn show(
     words: &[String],
     kind: Option<&str>,
@@ -368,7 +370,12 @@ pub fn show(
 ) -> Done {
     let (kind, name) = match words {
         [word, name] => (Some(word.as_str()), name.as_str()),
-        words => (kind, words.first().map(String::as_str).unwrap_or_default()),
+        words => {
+            let title = words.first().map(String::as_str).unwrap_or_default();
+            let is_kind = |(word, _): &(&str, &str)| KINDS.iter().any(|(_, known)| known == word);
+            let split = title.split_once(' ').filter(|split| kind.is_none() && is_kind(split));
+            split.map_or((kind, title), |(word, name)| (Some(word), name))
+        }
     };
     let kind = kind_of(kind)?;
     let loaded = Loaded::new(sources(&workspace::rules(args, desk)?)?, desk, connect)?;

@@ -127,6 +127,25 @@ pub fn find_word(text: &str, word: &str, from: usize) -> Option<Range<usize>> {
     None
 }
 
+/// The first text behind a word of an entry, such as `because`; what it shows of a graph is left out.
+pub fn clause(entry: &str, word: &str) -> Option<String> {
+    let at = find_word(entry, word, 0)?.end;
+    let quoted = entry[at..].trim_start().strip_prefix('"')?;
+    let mut text = String::new();
+    let mut chars = quoted.chars();
+    loop {
+        match chars.next()? {
+            '"' => return Some(text),
+            '\\' => text.push(chars.next()?),
+            '{' => {
+                chars.find(|c| *c == '}')?;
+                text.push('…');
+            }
+            c => text.push(c),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,5 +171,16 @@ mod tests {
     fn documentation_is_left_out() {
         assert_eq!(without_docs("/// R01\n/// more\nchecker a\n  for b\n"), (17, "checker a\n  for b"));
         assert_eq!(without_docs("checker a"), (0, "checker a"));
+    }
+
+    #[test]
+    fn a_clause_of_an_entry_is_its_first() {
+        assert_eq!(
+            clause("checker a because \"so \\\"it\\\" is\" because \"b\"", "because"),
+            Some("so \"it\" is".into())
+        );
+        assert_eq!(clause("checker a // because \"no\"\n", "because"), None);
+        assert_eq!(clause("checker a because \"open", "because"), None);
+        assert_eq!(clause("attribute A doc \"{n.name} is {n.type}\"", "doc"), Some("… is …".into()));
     }
 }

@@ -15,7 +15,7 @@ use model::{
 };
 
 use super::review::{FilePlace, Fix, Region, Remark};
-use super::rules::{Rules, rule_title};
+use super::rules::{Rules, clause, rule_title};
 use crate::lang::{Level, lint};
 
 /// The document of a command that ended with `exit_code`; `worked`: it could do what it was asked to.
@@ -68,7 +68,7 @@ fn descriptor(remark: &Remark, rules: &Rules) -> Descriptor {
     let doc = text.doc.as_deref();
     let first = doc.and_then(|doc| doc.lines().map(str::trim).find(|line| !line.is_empty()));
     let body = text.source.text().trim_end();
-    let short = match (first, reason(body)) {
+    let short = match (first, clause(body, "because")) {
         (Some(first), Some(reason)) if !first.contains(' ') => format!("{first}: {reason}"),
         (Some(first), _) => first.to_owned(),
         (None, Some(reason)) => reason,
@@ -83,25 +83,6 @@ fn descriptor(remark: &Remark, rules: &Rules) -> Descriptor {
         // A place in a specification alone describes nothing.
         full_description: doc.filter(|doc| doc.trim().contains(' ')).map(|doc| doc.to_owned().into()),
         help: Some(Message { text: format!("{place}\n\n{body}"), markdown: Some(markdown) }),
-    }
-}
-
-/// The first reason that an entry gives; what it shows of a graph is left out.
-fn reason(entry: &str) -> Option<String> {
-    let at = super::rules::find_word(entry, "because", 0)?.end;
-    let quoted = entry[at..].trim_start().strip_prefix('"')?;
-    let mut text = String::new();
-    let mut chars = quoted.chars();
-    loop {
-        match chars.next()? {
-            '"' => return Some(text),
-            '\\' => text.push(chars.next()?),
-            '{' => {
-                chars.find(|c| *c == '}')?;
-                text.push('…');
-            }
-            c => text.push(c),
-        }
     }
 }
 
@@ -242,16 +223,6 @@ mod tests {
         assert_eq!(uri("./a b/é:1.graph"), "a%20b/%C3%A9%3A1.graph");
         assert_eq!(uri("/x/50%.om"), "file:///x/50%25.om");
         assert_eq!(uri("<stdin>"), "%3Cstdin%3E");
-    }
-
-    #[test]
-    fn the_reason_of_an_entry_is_its_first() {
-        assert_eq!(
-            reason("checker a because \"so \\\"it\\\" is\" because \"b\""),
-            Some("so \"it\" is".into())
-        );
-        assert_eq!(reason("checker a // because \"no\"\n"), None);
-        assert_eq!(reason("checker a because \"open"), None);
     }
 
     fn remark(text: &str, at: usize) -> Remark {
