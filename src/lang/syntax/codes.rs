@@ -10,7 +10,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("syntax::expected", "another word or sign is wanted here"),
     ("syntax::keyword", "a keyword of another language"),
     ("syntax::marks", "`any` among other marks"),
-    ("syntax::matrix", "a row with too few or too many cells, or an empty cell"),
+    ("syntax::matrix", "a row with too few or too many cells"),
     ("syntax::no-item", "text at the left margin that begins no item"),
     ("syntax::not-understood", "nothing more is known about the mistake"),
     ("syntax::number", "a number out of range"),

@@ -137,7 +137,7 @@ fn special(stuck: &Stuck) -> Option<Diagnostic> {
         // A bar that another follows is none: nothing was written between the two.
         "|" if let Some(next) = stuck.next_bar => Some(
             Diagnostic::error(
-                "syntax::matrix",
+                "syntax::expected",
                 Span { start: at.start, end: next.end },
                 "nothing stands between these two `|`",
             )
